@@ -72,12 +72,8 @@ def test_intervals_and_tests_are_those_of_the_metrics_adjusted_for_all_pairs():
         for one in range(4)
         for other in range(one)
     }
-    # Holm's method: the smallest is multiplied by 6, the next by 5 and so on.
-    order = sorted(p_values, key=p_values.get)
-    adjusted, highest = {}, 0.0
-    for place, pair in enumerate(order):
-        highest = max(highest, min(1.0, (6 - place) * p_values[pair]))
-        adjusted[pair] = highest
+    # Bonferroni's method: six pairs of four models.
+    adjusted = {pair: min(1.0, 6 * p_value) for pair, p_value in p_values.items()}
     for place in range(4):
         row = board.loc[f"column {place}"]
         interval = cross_validated_auc(y, X[:, place], fold, confidence=0.9)
@@ -89,6 +85,21 @@ def test_intervals_and_tests_are_those_of_the_metrics_adjusted_for_all_pairs():
         pair = (max(place, best), min(place, best))
         assert row["p_value"] == pytest.approx(adjusted[pair])
         assert row["difference"] == pytest.approx(row["auc"] - board["auc"].iloc[0])
+
+
+def test_the_interval_of_a_difference_leaves_out_0_where_its_p_value_is_small():
+    X, y = sample(150, noise=(1.0, 1.1, 1.2, 1.3, 1.4, 1.6, 2.0, 3.0))
+    facts = aucrank.compare(X, y, models=columns(8))._facts
+    found = [(s.behind.high < 0, s.p_value < 0.05) for s in facts.standings[1:]]
+    assert set(found) == {(False, False), (True, True)}
+
+
+def test_a_p_value_is_never_shown_as_0():
+    X, y = sample(400, noise=(0.3, 30.0))
+    board = aucrank.compare(X, y, models=columns(2))
+    assert board.models["p_value"][1] < 1e-6
+    assert "< 0.001" in repr(board)
+    assert "&lt; 0.001" in board.models._repr_html_()
 
 
 def test_equally_good_models_differ_significantly_in_at_most_one_case_of_twenty():

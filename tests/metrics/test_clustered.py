@@ -157,7 +157,7 @@ def test_identical_groups_raise_a_warning():
     y, score = np.tile([0, 1, 0, 1], 10), np.tile([1.0, 2.0, 3.0, 4.0], 10)
     with pytest.warns(UndefinedMetricWarning, match="All groups are alike"):
         found = auc_interval(y, score, groups=np.repeat(np.arange(10), 4), method="delong")
-    assert found == auc_interval(y, score)
+    assert found == auc_interval(y, score, method="delong")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from aucrank.metrics import (
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest, norm, t
 from sklearn.exceptions import UndefinedMetricWarning
 
 # Hanley and McNeil, "The meaning and use of the area under a receiver operating characteristic
@@ -63,20 +63,27 @@ def samples(draw):
 def test_interval_and_comparison_are_those_of_the_definition(sample, confidence):
     y, first, second, weights = sample
     aucs, cov = delong(y, [first, second], weights)
-    found = auc_interval(y, first, sample_weight=weights, confidence=confidence)
+    how = {"sample_weight": weights, "confidence": confidence}
+    found = auc_interval(y, first, **how, method="delong")
     error, quantile = math.sqrt(cov[0, 0]), norm.ppf(0.5 + confidence / 2)
     assert found.auc == pytest.approx(aucs[0], abs=1e-12)
     assert found.standard_error == pytest.approx(error, abs=1e-10)
     assert found.low == pytest.approx(max(aucs[0] - quantile * error, 0), abs=1e-10)
     assert found.high == pytest.approx(min(aucs[0] + quantile * error, 1), abs=1e-10)
-    by_logit = auc_interval(y, first, sample_weight=weights, confidence=confidence, method="logit")
-    reach = quantile * error / (aucs[0] * (1 - aucs[0]))
+    by_logit = auc_interval(y, first, **how)
+    w = np.ones(len(y)) if weights is None else weights
+    m, n = (w[y == c].sum() ** 2 / (w[y == c] ** 2).sum() for c in (1, 0))
+    spread, known = aucs[0] * (1 - aucs[0]), min(m, n) - 1
+    drawn = (known * cov[0, 0] + 5 * spread * (1 / m + 1 / n) / 3) / (known + 5)
+    reach = quantile * math.sqrt(drawn) / spread
+    assert (by_logit.method, by_logit.standard_error) == ("logit", found.standard_error)
     assert by_logit.low == pytest.approx(expit(logit(aucs[0]) - reach), abs=1e-10)
     assert by_logit.high == pytest.approx(expit(logit(aucs[0]) + reach), abs=1e-10)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        paired = auc_compare(y, first, second, sample_weight=weights, confidence=confidence)
+        paired = auc_compare(y, first, second, **how, method="delong")
+        student = auc_compare(y, first, second, **how)
         unpaired = auc_compare(
             y, first, second, y_true_2=y, sample_weight=weights, sample_weight_2=weights
         )
@@ -90,12 +97,17 @@ def test_interval_and_comparison_are_those_of_the_definition(sample, confidence)
         assert paired.low == pytest.approx(
             max(paired.difference - quantile * paired_error, -1), abs=1e-7
         )
+        law = t(max(known, 1))
+        assert (student.method, student.z) == ("student", paired.z)
+        assert student.p_value == pytest.approx(2 * law.sf(abs(paired.z)), rel=1e-9)
+        reach = law.ppf(0.5 + confidence / 2) * paired_error
+        assert student.high == pytest.approx(min(paired.difference + reach, 1), abs=1e-7)
 
 
 def test_ratings_of_hanley_and_mcneil_have_the_interval_that_stata_publishes():
     # Stata's manual of `roctab`, example 1, DeLong's standard error: 0.8932, 0.0307 and
     # [0.83295, 0.95339].
-    found = auc_interval(CT_Y, CT_RATING)
+    found = auc_interval(CT_Y, CT_RATING, method="delong")
     assert round(found.auc, 4) == 0.8932
     assert round(found.standard_error, 4) == 0.0307
     assert (round(found.low, 5), round(found.high, 5)) == (0.83295, 0.95339)
@@ -364,7 +376,11 @@ def test_cross_validated_interval_is_that_of_the_paper(seed, n_folds):
     found = cross_validated_auc(y, scores, folds)
     assert found.auc == pytest.approx(auc, abs=1e-12)
     assert found.standard_error == pytest.approx(error, abs=1e-12)
-    assert found.low == pytest.approx(max(auc - norm.ppf(0.975) * error, 0), abs=1e-9)
+    sizes = np.bincount(y)
+    typical = auc * (1 - auc) * sum(1 / sizes) / 3
+    drawn = ((min(sizes) - 1) * error**2 + 5 * typical) / (min(sizes) + 4)
+    reach = norm.ppf(0.975) * math.sqrt(drawn) / (auc * (1 - auc))
+    assert found.low == pytest.approx(expit(logit(auc) - reach), abs=1e-9)
     # The same repeat twice adds nothing; equal weights and rows without weight change nothing.
     twice = cross_validated_auc(y, np.c_[scores, scores], np.c_[folds, folds])
     names = np.array(list("abcde"))[folds]
@@ -434,8 +450,9 @@ def test_the_test_of_a_difference_is_that_of_the_differences_of_influences(seed,
     assert (found.auc_1, found.auc_2) == (pytest.approx(auc_1), pytest.approx(auc_2))
     assert found.standard_error == pytest.approx(error, abs=1e-12)
     assert found.z == pytest.approx((auc_1 - auc_2) / error)
-    assert found.p_value == pytest.approx(2 * norm.sf(abs(auc_1 - auc_2) / error))
-    assert found.high - found.difference == pytest.approx(norm.ppf(0.95) * error)
+    law = t(min(np.bincount(y)) - n_folds)
+    assert found.p_value == pytest.approx(2 * law.sf(abs(auc_1 - auc_2) / error))
+    assert found.high - found.difference == pytest.approx(law.ppf(0.95) * error)
     back = cross_validated_compare(y, other, one, folds, confidence=0.9)
     assert (back.low, back.p_value) == (-found.high, found.p_value)
     # The same repeat twice adds nothing.

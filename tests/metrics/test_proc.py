@@ -21,7 +21,7 @@ def test_areas_and_their_variances_equal_those_of_proc(asah, marker, auc, varian
 
 
 def test_an_interval_equals_that_of_proc(asah):
-    found = auc_interval(asah["poor"], asah["ndka"])
+    found = auc_interval(asah["poor"], asah["ndka"], method="delong")
     assert (found.low, found.high) == pytest.approx((0.501244999271703, 0.722670989888189))
 
 
@@ -34,7 +34,7 @@ def test_an_interval_equals_that_of_proc(asah):
     ],
 )
 def test_paired_tests_equal_those_of_proc(asah, first, second, z, p_value, low, high):
-    found = auc_compare(asah["poor"], asah[first], asah[second])
+    found = auc_compare(asah["poor"], asah[first], asah[second], method="delong")
     assert found.z == pytest.approx(z, abs=1e-12)
     assert found.p_value == pytest.approx(p_value, abs=1e-13)
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)

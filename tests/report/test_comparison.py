@@ -3,33 +3,41 @@
 import math
 from itertools import combinations
 
+import numpy as np
 import pytest
-from aucrank._report.comparison import compare_all, holm
+from aucrank._report.comparison import adjusted, compare_all
 from aucrank._report.options import read_options
-from hypothesis import given
-from hypothesis import strategies as st
+from aucrank.metrics import auc_compare
 
 from tests.common.reports import subject_of, target_of
 
 
-def by_closed_testing(p_values):
-    """Bonferroni's test of every set of hypotheses; one is rejected with all sets that hold it."""
-    n = len(p_values)
-    sets = [s for size in range(1, n + 1) for s in combinations(range(n), size)]
-    of_set = {s: min(1.0, len(s) * min(p_values[i] for i in s)) for s in sets}
-    return [max(of_set[s] for s in sets if i in s) for i in range(n)]
+def draw(seed):
+    """Rows and three models of them, of which the last has least noise."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(200) % 2
+    return y, [y + rng.normal(size=200) * noise for noise in (1.6, 1.3, 1.1)]
 
 
-@given(st.lists(st.floats(0, 1), max_size=6))
-def test_holm_is_closed_testing_by_bonferroni(p_values):
-    assert holm(p_values) == pytest.approx(by_closed_testing(p_values))
+@pytest.mark.parametrize("seed", range(5))
+def test_an_interval_leaves_out_0_where_the_adjusted_p_value_is_small(seed):
+    y, scores = draw(seed)
+    subjects = [subject_of(own) for own in scores]
+    for level in (0.5, 0.95):
+        for found in compare_all(subjects, target_of(y), read_options(confidence=level)):
+            is_apart = not found.test.low <= 0 <= found.test.high
+            assert is_apart == (found.adjusted < 1 - level) == found.is_significant(level)
 
 
-def test_an_unknown_p_value_counts_as_no_test():
-    adjusted = holm([0.01, math.nan, 0.04])
-    assert adjusted[0] == pytest.approx(0.02)
-    assert math.isnan(adjusted[1])
-    assert adjusted[2] == pytest.approx(0.04)
+def test_intervals_and_p_values_are_those_of_bonferroni():
+    y, scores = draw(0)
+    subjects = [subject_of(own) for own in scores]
+    found = compare_all(subjects, target_of(y), read_options(confidence=0.94))
+    for (one, other), pair in zip(combinations(scores, 2), found, strict=True):
+        alone = auc_compare(y, one, other, confidence=0.98)
+        assert (pair.test.low, pair.test.high) == pytest.approx((alone.low, alone.high))
+        assert pair.adjusted == pytest.approx(min(1.0, 3 * alone.p_value))
+    assert math.isnan(adjusted(math.nan, 3))
 
 
 def test_a_class_of_one_row_compares_nothing():

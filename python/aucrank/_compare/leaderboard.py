@@ -261,7 +261,8 @@ def compare(
 
     Each model is tested against the best by :func:`~aucrank.metrics.cross_validated_compare`. The
     best model was selected on the same rows, and its AUC is therefore optimistic. So all pairs of
-    models are tested, and their p-values adjusted together by Holm's method [1]_: the comparisons
+    models count, and intervals of differences and p-values are adjusted for their number by
+    Bonferroni's method [1]_, so that a p-value is small where the interval excludes 0. The tests
     with the best are among them, whichever it is, and if all models are equally good, one of them
     is called worse in at most ``1 - confidence`` of the cases. The tests do not cover the variation
     from training on other rows [2]_.
@@ -276,8 +277,8 @@ def compare(
 
     References
     ----------
-    .. [1] Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-       Statistics 6(2), 1979.
+    .. [1] Dunn, "Multiple comparisons among means", Journal of the American Statistical Association
+       56(293), 1961. :doi:`10.1080/01621459.1961.10482090`
     .. [2] Nadeau and Bengio, "Inference for the generalization error", Machine Learning 52, 2003.
        :doi:`10.1023/A:1024068626366`
 

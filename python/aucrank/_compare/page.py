@@ -214,7 +214,6 @@ def _differences(facts: Facts) -> Chapter:
             standing.outcome.label,
             formats.signed(standing.behind.difference),
             f"{formats.signed(standing.behind.low)} to {formats.signed(standing.behind.high)}",
-            formats.p_value(standing.behind.p_value),
             formats.p_value(standing.p_value),
             "yes" if facts.is_behind(standing) else "no",
         ]
@@ -227,14 +226,13 @@ def _differences(facts: Facts) -> Chapter:
             Head("Model", is_text=True),
             Head("Difference"),
             Head(f"Interval, {level}"),
-            Head("p"),
             Head("p, adjusted"),
             Head("Behind", is_text=True),
         ],
         rows,
-        "Intervals are of each pair alone. p-values are adjusted by Holm's method for"
+        "Intervals and p-values are adjusted by Bonferroni's method for"
         f" {plural(facts.n_pairs, 'pair')} of models, since which of them is best was found on the"
-        " same rows.",
+        " same rows: all intervals hold together.",
     )
     return Chapter(
         "differences",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from aucrank._compare.folds import Folds
 from aucrank._compare.outcome import Outcome
 from aucrank._compare.running import fold_numbers, scores_of
 from aucrank._compare.sample import Sample
-from aucrank._report.comparison import holm
+from aucrank._report.comparison import adjusted, of_family
 from aucrank.metrics import AucComparison, AucInterval
 from aucrank.metrics._cross_validated import (
     FoldRanking,
@@ -38,7 +38,8 @@ class Standing:
     of_folds : ndarray of float64, shape (n_folds,)
         AUC in each of them.
     behind : AucComparison or None
-        The test of its difference to the best; None for the best itself.
+        The test of its difference to the best, with an interval that holds together with those of
+        all pairs of models; None for the best itself.
     p_value : float
         P-value of the test, adjusted for all pairs of models; NaN if unknown.
     """
@@ -62,8 +63,8 @@ def standings(
 
     An error in the scores of a model becomes its error. Differences are tested by
     `cross_validated_compare`. The best model is selected on the same rows, so all pairs of models
-    are tested and their p-values adjusted together: whichever turns out to be best, its tests are
-    among them.
+    are tested, and intervals and p-values adjusted together: whichever turns out to be best, its
+    tests are among them.
     """
     fold_of = fold_numbers(folds, sample.n_rows)
     ranked: list[tuple[Outcome, FoldRanking]] = []
@@ -84,20 +85,20 @@ def standings(
     with warnings.catch_warnings():
         # Without any variation, another interval replaces the usual one.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        pairs = list(combinations(range(len(ranked)), 2))
-        tests = {
-            (better, worse): compare_within_folds(ranked[worse][1], ranked[better][1], confidence)
-            for better, worse in pairs
-        }
-        adjusted = dict(zip(pairs, holm([tests[pair].p_value for pair in pairs]), strict=True))
+        n_pairs = math.comb(len(ranked), 2)
+        level = of_family(confidence, n_pairs)
+        tests = [
+            compare_within_folds(ranking, ranked[0][1], level) if place else None
+            for place, (_, ranking) in enumerate(ranked)
+        ]
         found = [
             Standing(
                 outcome,
                 interval_of_folds(ranking, confidence),
                 np.concatenate(ranking.aucs),
-                tests.get((0, place)),
-                adjusted.get((0, place), np.nan),
+                test,
+                np.nan if test is None else adjusted(test.p_value, n_pairs),
             )
-            for place, (outcome, ranking) in enumerate(ranked)
+            for (outcome, ranking), test in zip(ranked, tests, strict=True)
         ]
     return found, others

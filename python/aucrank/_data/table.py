@@ -7,7 +7,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._utils.numbers import BOUNDS, exact
+from aucrank._utils.numbers import BOUNDS, P_VALUES, exact, p_text
 from aucrank._utils.plain_text import shown
 
 # A longer table shows only its two ends.
@@ -98,7 +98,8 @@ class Table(dict[str, NDArray[Any]]):
 
 def whole(weights: NDArray[np.float64]) -> NDArray[Any]:
     """Return weights as integers if they are counts, else unchanged."""
-    return weights.astype(np.int64) if np.array_equal(weights, weights.round()) else weights
+    are_counts = np.all((weights == weights.round()) & (weights <= 2**53))
+    return weights.astype(np.int64) if are_counts else weights
 
 
 def _cells(name: str, column: NDArray[Any]) -> list[str]:
@@ -114,6 +115,8 @@ def _texts(name: str, column: NDArray[Any]) -> list[str]:
         return [shown(value) for value in column]
     if name in BOUNDS:
         return _in_full(column)
+    if name in P_VALUES:
+        return [p_text(value) for value in column]
     # The same number of decimals in every row, up to four, as needed to show each value in full.
     finite = np.abs(column[np.isfinite(column) & (column != 0)])
     if finite.size and not 1e-4 <= finite.min() <= finite.max() < 1e9:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._report.options import Options
@@ -26,9 +24,10 @@ class Comparison:
     first, second : str
         Names of the models.
     test : AucComparison
-        DeLong's test of the difference of their AUCs, with its interval.
+        The test of the difference of their AUCs, with an interval that holds together with those
+        of all pairs of the report.
     adjusted : float
-        The p-value adjusted for all pairs of the report by Holm's method; NaN where undefined.
+        The p-value adjusted for all pairs; NaN where undefined.
     """
 
     first: str
@@ -48,6 +47,7 @@ def compare_all(
     if not target.has_spread:
         return None
     pairs = list(combinations(subjects, 2))
+    level = of_family(options.confidence, len(pairs))
     with warnings.catch_warnings():
         # The method of a non-normal interval is shown.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -58,29 +58,24 @@ def compare_all(
                 second.scores,
                 sample_weight=target.weight,
                 groups=target.groups,
-                confidence=options.confidence,
+                confidence=level,
             )
             for first, second in pairs
         ]
-    adjusted = holm([test.p_value for test in tests])
     return [
-        Comparison(first.name, second.name, test, p_value)
-        for (first, second), test, p_value in zip(pairs, tests, adjusted, strict=True)
+        Comparison(first.name, second.name, test, adjusted(test.p_value, len(pairs)))
+        for (first, second), test in zip(pairs, tests, strict=True)
     ]
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values for their number by Holm's method [1]_; NaN is kept and not counted.
+def of_family(confidence: float, n_tests: int) -> float:
+    """Return the level of each of several intervals that hold together at a level.
 
-    References
-    ----------
-    .. [1] Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-       Statistics 6(2), 1979.
+    Bonferroni's, so that an interval excludes 0 where the adjusted p-value is below the rest.
     """
-    adjusted: NDArray[np.float64] = np.full(len(p_values), math.nan)
-    known = [place for place, p_value in enumerate(p_values) if not math.isnan(p_value)]
-    highest = 0.0
-    for rank, place in enumerate(sorted(known, key=lambda place: p_values[place])):
-        highest = max(highest, min(1.0, (len(known) - rank) * p_values[place]))
-        adjusted[place] = highest
-    return [float(value) for value in adjusted]
+    return 1 - (1 - confidence) / max(n_tests, 1)
+
+
+def adjusted(p_value: float, n_tests: int) -> float:
+    """Return a p-value adjusted for a number of tests by Bonferroni's method; NaN is kept."""
+    return p_value if math.isnan(p_value) else min(1.0, n_tests * p_value)

@@ -211,9 +211,9 @@ def report(
 
     Notes
     -----
-    Every figure is the value of a documented function: :func:`~aucrank.metrics.auc_interval` with
-    ``method="logit"``, :func:`~aucrank.metrics.auc_compare` with p-values adjusted by Holm's method
-    [1]_, :func:`~aucrank.metrics.roc_band` with ``method="simultaneous"``,
+    Every figure is the value of a documented function: :func:`~aucrank.metrics.auc_interval`,
+    :func:`~aucrank.metrics.auc_compare` adjusted for all pairs by Bonferroni's method [1]_,
+    :func:`~aucrank.metrics.roc_band` with ``method="simultaneous"``,
     :func:`~aucrank.metrics.partial_auc`, and in subgroups and periods
     :func:`~aucrank.metrics.auc_by` and :func:`~aucrank.metrics.calibration_curve`. Shares in
     groups of probabilities have Wilson's interval
@@ -223,8 +223,8 @@ def report(
 
     References
     ----------
-    .. [1] Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-       Statistics 6(2), 1979.
+    .. [1] Dunn, "Multiple comparisons among means", Journal of the American Statistical Association
+       56(293), 1961. :doi:`10.1080/01621459.1961.10482090`
     .. [2] Wilson, "Probable inference, the law of succession, and statistical inference", J. Am.
        Stat. Assoc. 22(158), 1927. :doi:`10.1080/01621459.1927.10502953`
     .. [3] Breiman, "Random forests", Machine Learning 45(1), 2001.

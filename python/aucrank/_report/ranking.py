@@ -123,7 +123,6 @@ def measure_ranking(scores: NDArray[np.float64], target: Target, options: Option
             sample_weight=weight,
             groups=target.groups,
             confidence=options.confidence,
-            method="logit",
         )
     grid = np.union1d(np.linspace(0, 1, 101), OPERATING_FPRS)
     least, most = _RESAMPLES
@@ -196,7 +195,6 @@ def _partial(
                 tpr=tpr,
                 standardize=True,
                 confidence=options.confidence,
-                method="logit",
             )
     share = area / ((fpr[1] - fpr[0]) * (tpr[1] - tpr[0]))
     return PartialArea(fpr, tpr, area, share, standardized, interval)

@@ -176,7 +176,6 @@ def measure_parts(subject: Subject, target: Target, split: Split, confidence: fl
             sample_weight=target.weight,
             groups=target.groups,
             confidence=confidence,
-            method="logit",
         )
         if subject.probability is None:
             return PartFacts(ranking, None)

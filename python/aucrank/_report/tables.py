@@ -166,7 +166,6 @@ def comparisons(facts: Facts) -> View:
             Head("Models", is_text=True),
             Head("Difference"),
             Head(f"Interval, {formats.share(level, 0)}"),
-            Head("p"),
             Head("p, adjusted"),
             Head("Distinguished", is_text=True),
         ],
@@ -175,15 +174,14 @@ def comparisons(facts: Facts) -> View:
                 f"{found.first} less {found.second}",
                 formats.signed(found.test.difference),
                 f"{formats.signed(found.test.low)} to {formats.signed(found.test.high)}",
-                formats.p_value(found.test.p_value),
                 formats.p_value(found.adjusted),
                 "yes" if found.is_significant(level) else "no",
             ]
             for found in facts.comparisons or []
         ],
-        f"{_whose_test(facts)}. Intervals are of each pair alone; p-values are adjusted"
-        " for the number of pairs by Holm's method, and models are distinguished where the adjusted"
-        f" one is below {formats.decimal(1 - level, 3).rstrip('0')}.",
+        f"{_whose_test(facts)}. Intervals and p-values are adjusted for the number of pairs by"
+        " Bonferroni's method: all intervals hold together. Models are distinguished where p is"
+        f" below {formats.decimal(1 - level, 3).rstrip('0')}.",
     )
 
 

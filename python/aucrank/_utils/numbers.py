@@ -11,6 +11,8 @@ DateUnit = Literal["days", "moments"]
 
 #: Columns of tables that hold bounds, which separate rows: they are shown in full.
 BOUNDS = frozenset({"threshold", "score_from", "score_to"})
+#: Those that hold p-values, which are never shown as 0.
+P_VALUES = frozenset({"p", "p_value", "p_holm", "p_exact"})
 
 _EPOCH = date(1970, 1, 1)
 _FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,6 +38,11 @@ def exact(value: float) -> str:
     if "e" in text and _LEAST <= abs(value) < _MOST:
         text = f"{Decimal(text):f}"
     return text
+
+
+def p_text(value: float) -> str:
+    """Write a p-value to four decimals, or that it is less than 0.001."""
+    return "< 0.001" if value < 0.001 else f"{value:.4f}"
 
 
 def rounded(value: float) -> str:

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TextIO
 
-from aucrank._utils.numbers import BOUNDS, exact
+from aucrank._utils.numbers import BOUNDS, P_VALUES, exact, p_text
 from aucrank._utils.plain_text import escaped, shown
 
 if TYPE_CHECKING:
@@ -95,7 +95,10 @@ def aligned(columns: Mapping[str, Iterable[Any]]) -> str:
     for name, values in columns.items():
         values = list(values)
         numeric[name] = all(isinstance(v, Real) or v is None for v in values)
-        cells[name] = _bounds(values) if name in BOUNDS and numeric[name] else _as_text(values)
+        if name in P_VALUES and numeric[name]:
+            cells[name] = ["" if value is None else p_text(value) for value in values]
+        else:
+            cells[name] = _bounds(values) if name in BOUNDS and numeric[name] else _as_text(values)
     width = {name: max(len(name), *map(len, [*cells[name], ""])) for name in cells}
 
     texts = [name for name in cells if not numeric[name]]

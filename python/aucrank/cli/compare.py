@@ -276,8 +276,8 @@ def _leaderboard(facts: Facts) -> str:
     if len(facts.standings) > 1:
         best = facts.standings[0].outcome.label
         said = (
-            f"AUC less that of {best}, on the same rows, with its interval; p is adjusted for"
-            f" {plural(facts.n_pairs, 'pair')} of models (Holm):"
+            f"AUC less that of {best}, on the same rows, with its interval; both it and p are"
+            f" adjusted for {plural(facts.n_pairs, 'pair')} of models (Bonferroni):"
         )
         behind = {"rank": table["rank"], "model": table["model"]} | _differences(facts)
         parts += ["", hanging(said, 0), aligned(behind)]

@@ -108,7 +108,7 @@ def _clustered(target: Target, scores: NDArray[np.float64]) -> AucInterval | Non
     """Return the AUC with the interval for groups, if there are groups."""
     if target.groups is None:
         return None
-    return auc_interval(target.positive, scores, groups=target.groups, method="logit")
+    return auc_interval(target.positive, scores, groups=target.groups)
 
 
 def _say_parts(args: argparse.Namespace, model: SavedModel, target: Target, scored: Scored) -> None:
@@ -150,8 +150,7 @@ def _say(
 ) -> None:
     """Print the figures of the scores; ``positive`` is the positive value of the target."""
     n_pos, n_rows = state.n_pos, state.n_neg + state.n_pos
-    # As in a report, where it stays within 0 and 1.
-    interval = state.interval(method="logit") if clustered is None else clustered
+    interval = state.interval() if clustered is None else clustered
     rates = np.atleast_1d(state.tpr_at(FPRS))
     print(f"model     {args.model} ({model.class_name})")
     print(f"data      {args.data}")

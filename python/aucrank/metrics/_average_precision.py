@@ -9,15 +9,18 @@ from typing import Literal
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import erfc
 
 from aucrank._data.scores import to_scores
 from aucrank._utils.params import check_seed
 from aucrank.metrics._inference import (
+    TYPICAL_DEGREES,
+    chance_above,
     check_confidence,
     check_method,
     check_n_resamples,
+    degrees_of_rows,
     exact_interval,
+    levels_of,
     normal_interval,
 )
 from aucrank.metrics._units import Units
@@ -117,9 +120,12 @@ def average_precision(
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
     method : {"logit", "bootstrap"}, default="bootstrap"
-        ``"bootstrap"``: quantiles over resamples of the rows within each class, or of whole groups.
-        ``"logit"``: normal on the scale of log(value / (1 - value)) with the standard error of a
-        binomial share of the positive rows [1]_, fast for any number of rows.
+        ``"bootstrap"``: quantiles over resamples of the rows within each class, or of whole groups,
+        as far in the tails as those of Student's t with one degree of freedom less than positive
+        rows or groups [3]_.
+        ``"logit"``: on the scale of log(value / (1 - value)) with the standard error of a binomial
+        share of the positive rows [1]_, fast for any number of rows; by Student's t with four
+        degrees of freedom more than positive rows.
     n_resamples : int, default=2000
         Number of bootstrap resamples, 2 or more.
     random_state : int, RandomState instance or None, default=None
@@ -152,6 +158,8 @@ def average_precision(
        confidence intervals", ECML PKDD 2013. :doi:`10.1007/978-3-642-40994-3_29`
     .. [2] Davis and Goadrich, "The relationship between Precision-Recall and ROC curves", ICML
        2006. :doi:`10.1145/1143844.1143874`
+    .. [3] Hesterberg, "What teachers should know about the bootstrap", The American Statistician
+       69(4), 2015. :doi:`10.1080/00031305.2015.1089789`
 
     Examples
     --------
@@ -177,7 +185,7 @@ def average_precision(
     rng = np.random.default_rng(check_seed(random_state))
     drawn = np.array([ranked.value(units.redraw(rng)) for _ in range(n_resamples)])
     error = float(drawn.std(ddof=1))
-    low, high = np.quantile(drawn, [alpha / 2, 1 - alpha / 2]).tolist()
+    low, high = np.quantile(drawn, levels_of(alpha, _degrees(units))).tolist()
     return AveragePrecision(value, low, high, error, prevalence, confidence, method)
 
 
@@ -190,8 +198,18 @@ def precision_of_rows(
         low, high = exact_interval(1.0, n_pos, alpha)
         return AveragePrecision(value, low, high, 0.0, prevalence, confidence, "exact")
     error = math.sqrt(value * (1 - value) / n_pos)
-    low, high = normal_interval(value, error, alpha, logit=True)
+    degrees = degrees_of_rows([n_pos]) + TYPICAL_DEGREES
+    low, high = normal_interval(value, error, alpha, degrees=degrees, logit=True)
     return AveragePrecision(value, low, high, error, prevalence, confidence, "logit")
+
+
+def _degrees(units: Units) -> float:
+    """Return one less than the number of rows, or groups, that are positive."""
+    n_pos = units.n_effective(units.positive)
+    if units.codes is not None:
+        of_groups = np.bincount(units.codes, units.weight * units.positive)
+        n_pos = min(n_pos, float(np.count_nonzero(of_groups)))
+    return degrees_of_rows([n_pos])
 
 
 def precision_of_counts(scores: NDArray[np.float64], units: Units) -> float:
@@ -274,11 +292,12 @@ def average_precision_compare(
         times = units.redraw(rng)
         drawn[resample] = ranked[0].value(times) - ranked[1].value(times)
     difference, error = values[0] - values[1], float(drawn.std(ddof=1))
-    low, high = np.quantile(drawn, [alpha / 2, 1 - alpha / 2]).tolist()
+    degrees = _degrees(units)
+    low, high = np.quantile(drawn, levels_of(alpha, degrees)).tolist()
     z = 0.0 if difference == 0 else math.nan
     if error > 0:
         z = difference / error
-    p_value = float(erfc(abs(z) / math.sqrt(2)))
+    p_value = 2 * chance_above(abs(z), degrees)
     return AveragePrecisionComparison(
         values[0], values[1], difference, low, high, error, z, p_value, confidence
     )

@@ -39,6 +39,7 @@ _CONVERGED = 1e-12
 
 # Mean log loss below which the fit is perfect.
 _PARTED = 1e-9
+_SINGULAR = 1 / np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,8 +227,8 @@ def calibration_curve(
     errors = (probability - positive) ** 2
     brier, rate, expected = (units.mean(values) for values in (errors, positive, probability))
     isotonic = _isotonic(units, probability)
-    parts = isotonic["size"] * isotonic["observed"] * (1 - isotonic["observed"])
-    of_isotonic = float(parts.sum() / isotonic["size"].sum())
+    size = isotonic["size"]
+    of_isotonic = float(size @ (isotonic["observed"] * (1 - isotonic["observed"])) / size.sum())
     uncertainty = rate * (1 - rate)
 
     ones = np.ones((len(probability), 1))
@@ -236,8 +237,8 @@ def calibration_curve(
     smooth = None if lines is None else _Smooth.of(units, log_odds, lines.coefficients)
     if in_large is None or lines is None or smooth is None:
         warnings.warn(
-            "The classes are parted by the probabilities, or these are all the same, so that the"
-            " log-odds have no line or curve through them: such figures are NaN.",
+            "The classes are parted by the probabilities, or these are all the same, or all 0 or 1,"
+            " so that the log-odds have no line or curve through them: such figures are NaN.",
             UndefinedMetricWarning,
             stacklevel=2,
         )
@@ -281,7 +282,7 @@ def calibration_curve(
     return CalibrationCurve(
         measures=Table(measure=list(figures), value=value, low=low, high=high),
         curve=_grid(units, probability, smooth, z),
-        isotonic=isotonic,
+        isotonic=Table(isotonic | {"size": units.given(size)}),
         distribution=_distribution(units, probability),
         confidence=float(confidence),
         **{name: figure[0] for name, figure in figures.items()},
@@ -327,7 +328,11 @@ class _Regression:
         offset: NDArray[np.float64] | None = None,
         start: NDArray[np.float64] | None = None,
     ) -> _Regression | None:
-        """Fit it by Newton's method; None if it has no maximum."""
+        """Fit it by Newton's method; None if it has no maximum, or more than one."""
+        # Columns that are multiples of each other are so up to rounding only.
+        sizes = np.linalg.svd(np.linalg.qr(design, mode="r"), compute_uv=False)
+        if len(sizes) < design.shape[1] or sizes[-1] * _SINGULAR <= sizes[0] * len(design):
+            return None
         weight = units.weight / units.weight.sum()
         given = np.zeros(len(weight)) if offset is None else offset
         sign = np.where(units.positive, 1.0, -1.0)
@@ -340,8 +345,10 @@ class _Regression:
             fitted = expit(scores)
             gradient = design.T @ (weight * (units.positive - fitted))
             information = (design.T * (weight * fitted * (1 - fitted))) @ design
-            # Unbounded where the classes are separated.
-            if loss < _PARTED or not np.linalg.cond(information) < 1 / np.finfo(np.float64).eps:
+            # Unbounded where the classes are separated,
+            # and flat where all rows are certain, even of the wrong class.
+            is_flat = information[0, 0] < 10 * _NEAREST
+            if loss < _PARTED or is_flat or not np.linalg.cond(information) < _SINGULAR:
                 return None
             step = np.linalg.solve(information, gradient)
             fall = gradient @ step

@@ -18,6 +18,7 @@ from aucrank._data.vectors import vector
 from aucrank._data.weights import to_weights
 from aucrank.metrics._core_curve import core_curve
 from aucrank.metrics._partial import Bands
+from aucrank.metrics._weighting import scaled
 
 _WHOLE = Bands()
 
@@ -65,7 +66,7 @@ class Groups:
             If their number differs from that of the rows, or one is missing.
         """
         positive = rows_of_greater(vector(y_true, "y_true"), True)
-        weight = None if sample_weight is None else to_weights(sample_weight)
+        weight = None if sample_weight is None else scaled(to_weights(sample_weight))[0]
         return cls(positive, scores, weight, *read_groups(groups, len(positive)))
 
     def variance(self, bands: Bands = _WHOLE) -> float:
@@ -120,12 +121,16 @@ class Groups:
         )
 
     def placements(self, models: list[NDArray[Any]]) -> NDArray[np.float64]:
-        """Return the placement values of the rows by several scores, a column each."""
+        """Return the placement values of the rows by several scores, a column each.
+
+        A row of weight 0 has the value 0.
+        """
         of_models = [
             of_two_classes(_core.placements, self.positive, scores, self.weight)
             for scores in models
         ]
-        return np.column_stack(of_models)
+        # The core's is NaN, which would be the sum of 0 times it, too.
+        return np.nan_to_num(np.column_stack(of_models), copy=False)
 
     def clipped(self, models: list[NDArray[Any]], bands: Bands) -> NDArray[np.float64]:
         """Return the influences of the rows on partial areas, a column each, up to a constant.

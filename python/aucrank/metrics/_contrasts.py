@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc
+from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.scores import to_scores
 from aucrank._data.table import Table
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._clustered import Groups
-from aucrank.metrics._inference import chance_above, check_confidence, quantile_of
+from aucrank.metrics._inference import (
+    chance_above,
+    check_confidence,
+    degrees_of_rows,
+    exact_interval,
+    logit_interval,
+    normal_interval,
+    quantile_of,
+)
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
 
@@ -88,6 +99,11 @@ def auc_contrasts(
     AucContrasts
         With ``areas``, ``contrasts``, ``chi_square`` and ``p_value``.
 
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a contrast other than 0 has no variance, so that it cannot be tested.
+
     Raises
     ------
     ValueError
@@ -103,8 +119,9 @@ def auc_contrasts(
     -----
     With L the contrasts, θ the AUCs and S their covariance, the statistic is
     (Lθ)ᵀ (L S Lᵀ)⁻ Lθ, which has a chi-square distribution with the rank of L S Lᵀ as degrees of
-    freedom [1]_. With ``groups``, S is that of Obuchowski [2]_, and quantiles and p-values of
-    single AUCs and contrasts are those of Student's t, as for :func:`auc_compare`.
+    freedom [1]_. With ``groups``, S is that of Obuchowski [2]_. Intervals of single AUCs are those
+    of :func:`auc_interval`; intervals and p-values of contrasts are by Student's t, as for
+    :func:`auc_compare`.
 
     References
     ----------
@@ -134,13 +151,14 @@ def auc_contrasts(
     aucs = np.array(
         [roc_auc_score(y_true, score, sample_weight=sample_weight) for score in y_scores.values()]
     )
-    degrees = math.inf
+    models = [to_scores(score)[0] for score in y_scores.values()]
+    covariance = auc_covariance(units, models)
+    of_classes = [units.n_effective(rows) for rows in (units.positive, ~units.positive)]
+    degrees = degrees_of_rows(of_classes)
     if units.codes is not None:
-        degrees = Groups(
-            units.positive, np.empty(0), units.weight, units.codes, units.n_codes
-        ).degrees()
-    z = quantile_of(alpha, degrees)
-    covariance = auc_covariance(units, [to_scores(score)[0] for score in y_scores.values()])
+        of_groups = Groups(units.positive, models[0], units.weight, units.codes, units.n_codes)
+        degrees = min(degrees, of_groups.degrees())
+    t = quantile_of(alpha, degrees)
     names, factors = _factors(contrasts, list(y_scores))
     estimates, spread = factors @ aucs, factors @ covariance @ factors.T
     errors = np.sqrt(np.maximum(np.diag(spread), 0))
@@ -148,21 +166,37 @@ def auc_contrasts(
         estimates, errors, where=errors > 0, out=np.where(estimates == 0, 0.0, np.nan)
     )
     chi_square, df, p_value = wald_test(estimates, spread)
-    of_areas = np.sqrt(np.diag(covariance))
+    # An interval without a width would say that nothing is unknown.
+    reach = np.where(np.isnan(ratios), np.nan, t * errors)
+    if np.isnan(ratios).any():
+        name = names[int(np.isnan(ratios).argmax())]
+        warnings.warn(
+            f"The contrast {name!r} has variance 0, which says nothing of other samples: its"
+            " interval, z and p_value are NaN.",
+            UndefinedMetricWarning,
+            stacklevel=2,
+        )
+    variances = np.diag(covariance)
+    ends = np.array(
+        [
+            interval_of_units(units, scores, auc, variance, alpha)
+            for scores, auc, variance in zip(models, aucs.tolist(), variances.tolist(), strict=True)
+        ]
+    )
     return AucContrasts(
         areas=Table(
             model=np.array(list(y_scores), dtype=object),
             auc=aucs,
-            standard_error=of_areas,
-            low=np.maximum(aucs - z * of_areas, 0),
-            high=np.minimum(aucs + z * of_areas, 1),
+            standard_error=np.sqrt(variances),
+            low=ends[:, 0],
+            high=ends[:, 1],
         ),
         contrasts=Table(
             contrast=np.array(names, dtype=object),
             estimate=estimates,
             standard_error=errors,
-            low=estimates - z * errors,
-            high=estimates + z * errors,
+            low=estimates - reach,
+            high=estimates + reach,
             z=ratios,
             p_value=np.array([2 * chance_above(abs(ratio), degrees) for ratio in ratios.tolist()]),
         ),
@@ -195,16 +229,43 @@ def _factors(
     return list(contrasts), np.array(rows)
 
 
+def interval_of_units(
+    units: Units,
+    scores: NDArray[Any],
+    auc: float,
+    variance: float,
+    alpha: float,
+    *,
+    logit: bool = True,
+) -> tuple[float, float]:
+    """Return the interval of an AUC as `auc_interval` gives it, given the variance."""
+    effective = [units.n_effective(rows) for rows in (units.positive, ~units.positive)]
+    groups, degrees, of_rows = None, math.inf, None
+    if units.codes is not None:
+        groups = Groups(units.positive, scores, units.weight, units.codes, units.n_codes)
+        degrees = groups.degrees()
+    if variance == 0 or auc in (0.0, 1.0):
+        pairs = min(effective) if groups is None else float(groups.n_pairs())
+        return exact_interval(auc, pairs, alpha)
+    if not logit:
+        return normal_interval(auc, math.sqrt(variance), alpha, degrees=degrees)
+    if groups is not None:
+        of_rows = float(auc_covariance(replace(units, codes=None), [scores])[0, 0])
+    return logit_interval(auc, variance, alpha, effective, degrees=degrees, of_rows=of_rows)
+
+
 def wald_test(
     estimates: NDArray[np.float64], covariance: NDArray[np.float64]
 ) -> tuple[float, int, float]:
     """Return Wald's statistic of the hypothesis of zeros, its degrees of freedom and p-value.
 
-    The p-value is NaN where there is no degree of freedom.
+    Without a degree of freedom the p-value is 1 if all estimates are 0, and otherwise NaN.
     """
     df = int(np.linalg.matrix_rank(covariance, hermitian=True))
     statistic = float(estimates @ np.linalg.pinv(covariance, hermitian=True) @ estimates)
-    return statistic, df, float(chdtrc(df, statistic)) if df else float("nan")
+    if df == 0:
+        return statistic, df, math.nan if estimates.any() else 1.0
+    return statistic, df, float(chdtrc(df, statistic))
 
 
 def auc_covariance(units: Units, models: list[NDArray[np.float64]]) -> NDArray[np.float64]:

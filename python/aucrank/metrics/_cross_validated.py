@@ -23,10 +23,10 @@ from aucrank.metrics._inference import (
     chance_above,
     check_confidence,
     exact_interval,
-    normal_interval,
+    logit_interval,
     quantile_of,
 )
-from aucrank.metrics._weighting import Weighting, are_counts
+from aucrank.metrics._weighting import Weighting, are_counts, scaled
 
 
 def cross_validated_auc(
@@ -109,8 +109,9 @@ def cross_validated_auc(
 
     With ``groups``, the influences of the rows of a group are added before they are squared, those
     of a class in a fold multiplied by sqrt(I / (I - 1)) for the I groups that it has there. The
-    interval is then one on the scale of log(AUC / (1 - AUC)) by Student's t, with the degrees of
-    freedom I - 1, added up over the folds, of the class that has fewer.
+    degrees of freedom are I - 1, added up over the folds, of the class that has fewer.
+
+    The interval is the logit interval of :func:`auc_interval` with this variance.
 
     References
     ----------
@@ -257,10 +258,12 @@ class FoldRanking:
         AUC of each fold, by repeat.
     pairs : list of ndarray of float64
         Independent pairs of a positive and a negative row in each fold, by repeat.
+    effective : list of float
+        Effective numbers of positive and of negative rows.
     groups : ndarray of int, shape (n,), or None
         The group of each row, from 0; None without groups.
     degrees : float
-        Degrees of freedom of the variance; infinite without groups.
+        Degrees of freedom of a variance of groups; infinite without groups.
     """
 
     auc: float
@@ -268,6 +271,7 @@ class FoldRanking:
     copies: NDArray[np.float64]
     aucs: list[NDArray[np.float64]]
     pairs: list[NDArray[np.float64]]
+    effective: list[float]
     groups: NDArray[np.intp] | None = None
     degrees: float = math.inf
 
@@ -275,6 +279,12 @@ class FoldRanking:
     def standard_error(self) -> float:
         """Of the mean AUC."""
         return _error(self.influence, self.copies, self.groups)
+
+    @property
+    def degrees_of_difference(self) -> float:
+        """Degrees of freedom of a difference: of rows, each fold takes one of each class."""
+        n_folds = sum(map(len, self.aucs)) / len(self.aucs)
+        return min(self.degrees, max(min(self.effective) - n_folds, 1.0))
 
 
 def rank_within_folds(
@@ -309,6 +319,7 @@ def rank_within_folds(
     # Number of observations that a row represents.
     copies = weight if is_counted else np.where(weight > 0, 1.0, 0.0)
     n_present = float(copies.sum())
+    weight = scaled(weight)[0]
     weight = weight * (n_present / weight.sum())
     codes = None
     if groups is not None:
@@ -325,8 +336,12 @@ def rank_within_folds(
         aucs.append(of_folds)
         pairs.append(pairs_of_folds)
     auc = float(np.mean([of_folds.mean() for of_folds in aucs]))
+    effective = [
+        _effective(weight[own], copies[own])
+        for own in (positive & (copies > 0), ~positive & (copies > 0))
+    ]
     degrees = math.inf if codes is None else _degrees(codes, positive, copies, folds)
-    return FoldRanking(auc, influence, copies, aucs, pairs, codes, degrees)
+    return FoldRanking(auc, influence, copies, aucs, pairs, effective, codes, degrees)
 
 
 def _degrees(
@@ -356,9 +371,15 @@ def interval_of_folds(ranking: FoldRanking, confidence: float) -> AucInterval:
     """Return the interval of the mean AUC, or the fallback interval."""
     alpha = 1 - confidence
     auc, error = ranking.auc, ranking.standard_error
-    if error > 0:
-        has_groups = not math.isinf(ranking.degrees)
-        low, high = normal_interval(auc, error, alpha, degrees=ranking.degrees, logit=has_groups)
+    if error > 0 and 0 < auc < 1:
+        low, high = logit_interval(
+            auc,
+            error**2,
+            alpha,
+            ranking.effective,
+            degrees=ranking.degrees,
+            of_rows=_error(ranking.influence, ranking.copies, None) ** 2,
+        )
         return AucInterval(auc, low, high, error, confidence, "influence")
     warn_caller(
         "In no fold do the placement values vary, so the influence curves say nothing of other "
@@ -391,10 +412,11 @@ def compare_within_folds(
                     " too short.",
                     UndefinedMetricWarning,
                 )
-        reach = quantile_of(alpha, first.degrees) * error
+        degrees = first.degrees_of_difference
+        reach = quantile_of(alpha, degrees) * error
         low, high = max(difference - reach, -1.0), min(difference + reach, 1.0)
         z = difference / error
-        p_value = 2 * chance_above(abs(z), first.degrees)
+        p_value = 2 * chance_above(abs(z), degrees)
     else:
         low = high = difference
         z, p_value = (0.0, 1.0) if difference == 0 else (math.nan, math.nan)

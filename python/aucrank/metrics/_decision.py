@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc
+from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.table import Table
 from aucrank._plots import decision as _plot
+from aucrank._utils.warn import warn_caller
 from aucrank.metrics._inference import check_confidence
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
@@ -115,6 +117,11 @@ def decision_curve(
     -------
     DecisionCurve
         With ``table`` and ``differences``.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a difference other than 0 has no variance, so that it cannot be tested.
 
     Raises
     ------
@@ -301,7 +308,18 @@ def _of_pair(
     values = [benefit.value(benefit.rates(reached)) for _, reached in (first, second)]
     difference = values[0] - values[1]
     error = np.sqrt(benefit.variance((1.0, first[1]), (-1.0, second[1])))
-    ratio = np.divide(difference, error, where=error > 0, out=np.zeros_like(error))
+    # Of models that treat the same rows, both are rounding error.
+    least = 1e-12 * (1 + benefit.odds)
+    is_equal = (np.abs(difference) <= least) & (error <= least)
+    ratio = np.where(is_equal, 0.0, np.nan)
+    np.divide(difference, error, where=(error > 0) & ~is_equal, out=ratio)
+    if np.isnan(ratio).any():
+        at = benefit.cuts[int(np.isnan(ratio).argmax())]
+        warn_caller(
+            f"The net benefits of {first[0]!r} and {second[0]!r} differ without variance at {at:g},"
+            " which says nothing of other samples: their p-value is NaN.",
+            UndefinedMetricWarning,
+        )
     return Table(
         model=np.full(len(difference), first[0], dtype=object),
         other=np.full(len(difference), second[0], dtype=object),

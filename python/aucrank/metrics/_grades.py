@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.special import chdtrc
 from sklearn.utils import check_scalar
 
-from aucrank._data.table import Table
+from aucrank._data.table import Table, whole
 from aucrank._data.vectors import vector
 from aucrank.metrics._inference import (
     auc_interval,
@@ -23,6 +23,9 @@ from aucrank.metrics._inference import (
 )
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting, are_counts
+
+# Share of pairs of different rows below which their sum is rounding error.
+_LEAST_PAIRS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +167,9 @@ def grade_table(
     spread = expected * (1 - expected)
     has_rows = np.asarray(effective > 0)
     # A grade whose rows are certain and as expected adds nothing.
-    parts = np.divide(gaps, spread, where=has_rows & (gaps > 0), out=np.zeros(n_found))
+    with np.errstate(divide="ignore"):
+        # Of one whose rows are certain and otherwise, the statistic is infinite.
+        parts = np.divide(gaps, spread, where=has_rows & (gaps > 0), out=np.zeros(n_found))
     statistic, df = float(parts.sum()), int(np.count_nonzero(has_rows))
     whole = _tested(units, probability, np.zeros_like(grade), 1, level)
     del whole["effective"]
@@ -213,8 +218,8 @@ def _tested(
     )
     p_binomial = stats.binom.sf(np.round(hits) - 1, np.round(effective), rate)
     return {
-        "size": _whole(size),
-        "positives": _whole(positives),
+        "size": whole(units.given(size)),
+        "positives": whole(units.given(positives)),
         "observed": observed,
         "expected": expected,
         "observed_low": np.where(hits == 0, 0.0, low) + 0 * divisor,
@@ -223,12 +228,6 @@ def _tested(
         "p_binomial": p_binomial + 0 * divisor,
         "effective": effective,
     }
-
-
-def _whole(values: NDArray[np.float64]) -> NDArray[Any]:
-    """Return weights as whole numbers, if they all are."""
-    counts = values.astype(np.int64)
-    return counts if np.array_equal(counts, values) else values
 
 
 def _found(units: Units, probability: NDArray[np.float64], n_grades: int) -> NDArray[np.float64]:
@@ -507,6 +506,12 @@ def expected_auc(
     pairs = totals[0] * totals[1] - own_pairs
     if not pairs > 0:
         raise ValueError("y_prob leaves no pair of a positive and a negative row")
+    if pairs < _LEAST_PAIRS * totals[0] * totals[1]:
+        row = int(weight.argmax())
+        raise ValueError(
+            f"sample_weight of row {row} is nearly all of the weight: the pairs of other rows are"
+            " lost in rounding"
+        )
     order, ends = _ties(scores)
     below, above = (
         np.concatenate([[0.0], np.cumsum(own[order])])[ends] for own in (of_class[1], of_class[0])

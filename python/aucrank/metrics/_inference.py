@@ -36,6 +36,12 @@ _WHOLE = Bands()
 # A variance of groups below this share of that of rows is rounding error.
 _NO_SPREAD = 1e-12
 
+# Degrees of freedom that a typical variance adds to that of few rows. DeLong's misses the rare
+# positives that rank low: of normal scores with AUC .95, samples of 10 positives and 200 negatives
+# had it in the plain interval in .77 of cases, in this one in .98
+# (`python -m benches.studies.coverage_of_few`).
+TYPICAL_DEGREES = 5.0
+
 
 @dataclass(frozen=True)
 class AucInterval:
@@ -117,7 +123,7 @@ def auc_interval(
     tpr: tuple[float, float] = (0, 1),
     standardize: bool = False,
     confidence: float = 0.95,
-    method: Literal["delong", "logit", "bootstrap"] | None = None,
+    method: Literal["logit", "delong", "bootstrap"] = "logit",
     n_resamples: int = 2000,
     random_state: int | RandomState | None = None,
 ) -> AucInterval:
@@ -144,14 +150,15 @@ def auc_interval(
         Whether to map the area to 0.5 for uninformative scores and 1 for perfect ones.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
-    method : {"delong", "logit", "bootstrap"}, default=None
-        ``"delong"``: AUC plus and minus a normal quantile times DeLong's standard error [1]_, or
-        its analogue for a part of the curve [6]_, clipped to 0 and the area of a perfect curve.
-        ``"logit"``: the same on the scale of log(AUC / (1 - AUC)), for a part with the share of the
-        perfect area, which never leaves this range and covers better near its ends.
+    method : {"logit", "delong", "bootstrap"}, default="logit"
+        ``"logit"``: a normal interval on the scale of log(AUC / (1 - AUC)), for a part of the curve
+        with the share of the perfect area, that never leaves this range. The variance is DeLong's
+        [1]_, or its analogue for a part of the curve [6]_, drawn towards a typical one where rows
+        are few (see Notes).
+        ``"delong"``: AUC plus and minus a normal quantile times DeLong's standard error, clipped to
+        0 and the area of a perfect curve, as in other packages; too short where rows are few.
         ``"bootstrap"``: quantiles of the area over resamples of the rows, drawn within each class;
-        with ``groups``, of whole groups, drawn from all of them. ``None`` is ``"logit"`` with
-        ``groups``, which are usually few, and ``"delong"`` otherwise.
+        with ``groups``, of whole groups, drawn from all of them.
     n_resamples : int, default=2000
         Number of bootstrap resamples, 2 or more.
     random_state : int, RandomState instance or None, default=None
@@ -188,6 +195,14 @@ def auc_interval(
     S² the variance of the placement values of the m positive (n negative) rows about the AUC, the
     variance of the AUC is S²₁/m + S²₀/n [1]_. It takes one sort [2]_.
 
+    DeLong's variance of few rows is often much too small: of ten positives, none may be one of the
+    few that rank low. So the logit interval takes (d · DeLong's + 5 · typical) / (d + 5), with
+    d = min(m, n) - 1 and the typical variance AUC (1 - AUC) (1/m + 1/n) / 3, which uninformative
+    scores have at 0.5. With a hundred rows of each class that is hardly felt. For normal scores
+    with an AUC of 0.95, 200 negatives, and 5, 10, 20 or 30 positives, intervals at level 0.95 held
+    it in 0.98, 0.98, 0.96 and 0.95 of samples, those of ``"delong"`` in 0.70, 0.77, 0.84 and 0.88;
+    the page on ROC statistics has the table. The standard error is always DeLong's.
+
     With weights, rows count by their weight and the variance is that of a stratified sample with
     unequal weights, as in surveys [3]_: with ``w`` the share of a row in the weight of its class, a
     class adds m/(m - 1) · Σ w² (placement - AUC)². For equal weights that is DeLong's variance,
@@ -200,8 +215,9 @@ def auc_interval(
     of w (placement - AUC) over the positive (negative) rows of a group, and with I groups, I₁ with
     positive and I₀ with negative rows, it is I₁/(I₁ - 1) · Σ a² + I₀/(I₀ - 1) · Σ b² + 2 I/(I - 1)
     · Σ a b. Where each row is a group of its own, no group has both classes, and that is DeLong's
-    variance. It replaces DeLong's for ``"delong"`` and ``"logit"``, with quantiles of Student's t
-    with one degree of freedom less than the smaller of I₁ and I₀, if any group has two rows; the
+    variance. If any group has two rows, it replaces DeLong's, with quantiles of Student's t: for
+    ``"delong"`` with d degrees of freedom, one less than the smaller of I₁ and I₀; for ``"logit"``
+    with d + 5, the typical variance being larger by as much as that of groups exceeds DeLong's. The
     bootstrap takes quantiles as far in the tails as that t quantile times sqrt(I / (I - 1)) is in
     the normal law [8]_. The guide for reviewers gives the coverage of these intervals. Frequencies
     are equal rows of one group. The pairs behind the exact interval have no group in common. Within
@@ -262,13 +278,13 @@ def auc_interval(
     >>> round(interval.auc, 4), round(interval.standard_error, 4)
     (0.8932, 0.0307)
     >>> round(interval.low, 3), round(interval.high, 3)
-    (0.833, 0.953)
+    (0.815, 0.941)
 
     If only few false alarms are affordable:
 
     >>> interval = auc_interval(y_true, rating, fpr=(0, 0.2), standardize=True)
     >>> round(interval.low, 3), round(interval.auc, 3), round(interval.high, 3)
-    (0.729, 0.816, 0.904)
+    (0.724, 0.816, 0.89)
 
     If every two images in sequence were of one patient:
 
@@ -278,16 +294,14 @@ def auc_interval(
     (0.8932, 0.0307)
     """
     alpha = 1 - check_confidence(confidence)
-    if method is None:
-        method = "delong" if groups is None else "logit"
-    check_method(method, ("delong", "logit", "bootstrap"))
+    check_method(method, ("logit", "delong", "bootstrap"))
     check_n_resamples(n_resamples)
     bands = Bands.of(fpr, tpr, standardize)
     sample = _Sample(
         y_true, _models(y_score), sample_weight, bands, are_counts(weights, sample_weight)
     )
     (area,), variances, effective = sample.spread()
-    variance = variances and variances[0][0]
+    of_rows = variance = variances and variances[0][0]
     degenerate = _is_degenerate(area, variance, bands)
     clustered, degrees = None, math.inf
     if groups is not None:
@@ -311,6 +325,7 @@ def auc_interval(
         effective,
         confidence,
         degrees=degrees,
+        of_rows=of_rows,
         logit=method == "logit",
         bands=bands,
         area_within=partial(sample.area_within, 0),
@@ -337,18 +352,21 @@ def interval_of(
     confidence: float,
     *,
     degrees: float = math.inf,
-    logit: bool = False,
+    of_rows: float | None = None,
+    logit: bool = True,
     bands: Bands = _WHOLE,
     area_within: AreaWithin | None = None,
 ) -> AucInterval:
     """Return the interval of an area of known variance, or the fallback interval.
 
     ``variance`` is None where a class has one row; ``effective`` holds the effective numbers of
-    positive and of negative rows; ``area_within`` gives the area within any bands, which a part of
-    the curve needs.
+    positive and of negative rows; ``degrees`` and ``of_rows``, the variance of independent rows,
+    describe one of groups; ``area_within`` gives the area within any bands, which a part of the
+    curve needs.
     """
     alpha = 1 - confidence
     error, used = 0.0, "logit" if logit else "delong"
+    most = bands.greatest
     if variance is None and not bands.is_whole:
         raise ValueError("a partial area needs two rows of each class, but a class has one")
     if _is_degenerate(area, variance, bands):
@@ -363,11 +381,22 @@ def interval_of(
     else:
         if variance is None:
             _warn("A class has one row, so the standard error is Hanley and McNeil's.", above=1)
-            variance, used = _core.hanley_mcneil_variance(area, *effective), "hanley-mcneil"
-        error = math.sqrt(variance)
-        low, high = normal_interval(
-            area, error, alpha, degrees=degrees, logit=logit, most=bands.greatest
-        )
+            error, used = math.sqrt(_core.hanley_mcneil_variance(area, *effective)), "hanley-mcneil"
+            low, high = normal_interval(area, error, alpha, logit=logit)
+        else:
+            error = math.sqrt(variance)
+            if logit:
+                ends = logit_interval(
+                    area / most,
+                    variance / most**2,
+                    alpha,
+                    effective,
+                    degrees=degrees,
+                    of_rows=None if of_rows is None else of_rows / most**2,
+                )
+                low, high = (most * end for end in ends)
+            else:
+                low, high = normal_interval(area, error, alpha, degrees=degrees, most=most)
     auc, low, high = (bands.scaled(end) for end in (area, low, high))
     return AucInterval(auc, low, high, error * bands.slope, confidence, used)
 
@@ -403,7 +432,7 @@ def auc_compare(
     alternative: Alternative = "two-sided",
     margin: float = 0.0,
     confidence: float = 0.95,
-    method: Literal["delong", "bootstrap"] = "delong",
+    method: Literal["student", "delong", "bootstrap"] = "student",
     n_resamples: int = 2000,
     random_state: int | RandomState | None = None,
 ) -> AucComparison:
@@ -445,9 +474,11 @@ def auc_compare(
         first score is not inferior by 0.02 or more. Above 0 for ``"equivalence"``.
     confidence : float, default=0.95
         Level of the interval, in (0, 1).
-    method : {"delong", "bootstrap"}, default="delong"
-        ``"delong"``: normal interval and test with DeLong's variance of the difference [1]_, or its
-        analogue for parts of the curves [2]_; if paired, less twice the covariance.
+    method : {"student", "delong", "bootstrap"}, default="student"
+        ``"student"``: interval and test by Student's t with DeLong's variance of the difference
+        [1]_, or its analogue for parts of the curves [2]_; if paired, less twice the covariance.
+        ``"delong"``: the same by the normal law, as in other packages; with few rows of a class,
+        intervals are too short and p-values too small.
         ``"bootstrap"``: the interval is given by quantiles of the difference over resamples of the
         rows within each class, the same rows for both scores if paired; ``z`` is the difference
         divided by its standard deviation there.
@@ -495,8 +526,11 @@ def auc_compare(
     one-sided tests (Schuirmann): ``z`` and ``p_value`` are those of the weaker one. The interval is
     always two-sided; at level 1 - 2 a it lies within the margins where equivalence is shown at
     level a. With ``groups`` the variance is that of :func:`auc_interval`, with the covariance of
-    both scores, and the bootstrap draws whole groups; quantiles and p-values are then those of
-    Student's t, for two samples with Satterthwaite's degrees of freedom.
+    both scores, and the bootstrap draws whole groups.
+
+    Student's t has one degree of freedom less than rows, or groups, of the class that has fewer,
+    for two samples Satterthwaite's number. With groups, ``"delong"`` takes it, too, and the
+    bootstrap takes quantiles that correspond to it.
 
     References
     ----------
@@ -516,10 +550,10 @@ def auc_compare(
     >>> result.auc_1, result.auc_2, result.difference
     (0.9375, 0.8125, 0.125)
     >>> round(result.p_value, 2)
-    0.22
+    0.31
     """
     alpha = 1 - check_confidence(confidence)
-    check_method(method, ("delong", "bootstrap"))
+    check_method(method, ("student", "delong", "bootstrap"))
     check_n_resamples(n_resamples)
     paired = y_true_2 is None
     if paired and sample_weight_2 is not None:
@@ -551,8 +585,10 @@ def auc_compare(
         areas, variances, effective = sample.spread()
         if variances is None:
             raise ValueError("a comparison needs two rows of each class, but a class has one")
+        degrees = degrees_of_rows(effective) if method == "student" else math.inf
         if of_groups is not None:
             effective = of_groups.effective(effective, bands)
+            degrees = min(degrees, of_groups.degrees())
         for model, (area, own) in enumerate(zip(areas, variances[0], strict=True)):
             curves.append(_Curve(sample, model, area, own, effective))
         of_sample = variances[1] if paired else variances[0][0]
@@ -560,7 +596,7 @@ def auc_compare(
             covariance = of_groups.covariance(sample.models, bands)
             signs = np.array([1.0, -1.0])[: len(sample.models)]
             of_sample = float(signs @ covariance @ signs)
-            freedom += of_sample**2 / of_groups.degrees()
+        freedom += of_sample**2 / degrees
         variance += of_sample
     first, second = curves
     difference = first.area - second.area
@@ -743,6 +779,11 @@ def quantile_of(alpha: float, degrees: float = math.inf) -> float:
     return float(stdtrit(degrees, 1 - alpha / 2))
 
 
+def degrees_of_rows(effective: Sequence[float]) -> float:
+    """Return the degrees of freedom of a difference: one less than the rows of the rarer class."""
+    return max(min(effective) - 1, 1.0)
+
+
 def chance_above(z: float, degrees: float = math.inf) -> float:
     """Return the chance of exceeding a number of standard errors."""
     return math.erfc(z / math.sqrt(2)) / 2 if math.isinf(degrees) else float(stdtr(degrees, -z))
@@ -769,16 +810,39 @@ def normal_interval(
     logit: bool = False,
     most: float = 1.0,
 ) -> tuple[float, float]:
-    """Return a normal interval clipped to 0 and the maximum, or one on the logit scale."""
+    """Return a normal interval clipped to 0 and the maximum, or of a share on the logit scale."""
     reach = quantile_of(alpha, degrees) * error
     if not logit:
         return max(auc - reach, 0.0), min(auc + reach, most)
-    if most != 1:
-        low, high = normal_interval(auc / most, error / most, alpha, degrees=degrees, logit=True)
-        return low * most, high * most
     # The logistic function, as 1 / (1 + exp(-x)) that never overflows.
     middle, reach = math.log(auc) - math.log1p(-auc), reach / (auc * (1 - auc))
     return (1 + math.tanh((middle - reach) / 2)) / 2, (1 + math.tanh((middle + reach) / 2)) / 2
+
+
+def logit_interval(
+    share: float,
+    variance: float,
+    alpha: float,
+    effective: Sequence[float],
+    *,
+    degrees: float = math.inf,
+    of_rows: float | None = None,
+) -> tuple[float, float]:
+    """Return the interval of an area, as a share of the greatest, on the logit scale.
+
+    Of few rows or groups, the variance is drawn towards a typical one. With groups, ``degrees`` are
+    those of the variance and ``of_rows`` is the variance of independent rows, which both are
+    relative to.
+    """
+    known = max(min(degrees, min(effective) - 1), 0.0)
+    # That of scores without information at .5, and in proportion to a binomial share elsewhere.
+    typical = share * (1 - share) / 3 * sum(1 / rows for rows in effective)
+    if of_rows is not None:
+        typical *= variance / of_rows
+    drawn = (known * variance + TYPICAL_DEGREES * typical) / (known + TYPICAL_DEGREES)
+    return normal_interval(
+        share, math.sqrt(drawn), alpha, degrees=degrees + TYPICAL_DEGREES, logit=True
+    )
 
 
 def exact_interval(auc: float, pairs: float, alpha: float) -> tuple[float, float]:

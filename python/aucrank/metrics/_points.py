@@ -354,7 +354,8 @@ def mcnemar_test(
             p_exact = stats.binomtest(int(only[0]), n_apart).pvalue if n_apart else 1.0
         ends = difference - reach * error, difference + reach * error
         p_value = float(chdtrc(1, chi_square))
-        found.append([*rates, difference, *ends, *only, chi_square, p_value, p_exact])
+        counts = units.given(only)
+        found.append([*rates, difference, *ends, *counts, chi_square, p_value, p_exact])
     names = ["rate_1", "rate_2", "difference", "low", "high", "only_1", "only_2"]
     names += ["chi_square", "p_value", "p_exact"]
     columns = dict(zip(names, np.array(found).T, strict=True))

@@ -178,8 +178,12 @@ def _paired(
     rng: np.random.Generator,
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the statistic of the sample and those of permutations."""
-    ranks, kinds = zip(*(_middle(own, units.weight) for own in scores), strict=True)
-    worth = units.weight, np.where(units.positive, 1.0, -1.0) * units.weight
+    weight = units.weight
+    if not units.is_counted:
+        # As many as rows, so that only ratios matter.
+        weight = weight * (np.count_nonzero(weight) / weight.sum())
+    ranks, kinds = zip(*(_middle(own, weight) for own in scores), strict=True)
+    worth = weight, np.where(units.positive, 1.0, -1.0) * weight
     n_kinds = [int(own.max()) + 1 for own in kinds]
     statistic = _between(*(_errors(np.argsort(own), own, *worth) for own in kinds))
     codes = np.arange(len(units.weight)) if units.codes is None else units.codes

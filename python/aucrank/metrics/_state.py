@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 from numbers import Integral
 from os import PathLike
@@ -31,7 +32,7 @@ from aucrank.metrics._inference import AucInterval, check_confidence, check_meth
 from aucrank.metrics._partial import Bands
 from aucrank.metrics._precision_recall import precision_recall_of
 from aucrank.metrics._units import Units
-from aucrank.metrics._weighting import Weighting, are_counts
+from aucrank.metrics._weighting import Weighting, are_counts, scaled
 
 # Weights whose means differ by less are equal up to rounding.
 _EQUAL = 1e-12
@@ -189,6 +190,13 @@ class RocState:
             raise ValueError("y_score holds numbers that float64 cannot distinguish")
         positive = self._positive(vector(y_true, "y_true"))
         weights = None if sample_weight is None else to_weights(sample_weight)
+        if weights is not None:
+            shares, unit = scaled(weights)
+            if float(shares.sum()) > sys.float_info.max / unit:
+                raise ValueError(
+                    "sample_weight adds up to more than the greatest number, 1.8e308: divide all"
+                    " weights"
+                )
         self._state.update(positive, scores, weights, effective_n_threads(None))
         return self
 
@@ -678,7 +686,7 @@ class RocState:
         tpr: tuple[float, float] = (0, 1),
         standardize: bool = False,
         confidence: float = 0.95,
-        method: Literal["delong", "logit"] = "delong",
+        method: Literal["logit", "delong"] = "logit",
     ) -> AucInterval:
         """Confidence interval of the area under the curve, or under a part of it.
 
@@ -693,7 +701,7 @@ class RocState:
             Whether to map the area to 0.5 for uninformative scores and 1 for perfect ones.
         confidence : float, default=0.95
             Level of the interval, in (0, 1).
-        method : {"delong", "logit"}, default="delong"
+        method : {"logit", "delong"}, default="logit"
             As for :func:`auc_interval`.
 
         Returns
@@ -708,7 +716,7 @@ class RocState:
             If a class is absent, a parameter is out of range, or a frequency is not whole.
         """
         check_confidence(confidence)
-        check_method(method, ("delong", "logit"))
+        check_method(method, ("logit", "delong"))
         bands = Bands.of(fpr, tpr, standardize)
         variance, effective = self._spread(bands, are_counts(weights))
         n_threads = effective_n_threads(None)

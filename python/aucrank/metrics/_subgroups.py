@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -19,15 +19,13 @@ from aucrank._data.table import Table, whole
 from aucrank._data.vectors import vector
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._clustered import Groups
-from aucrank.metrics._contrasts import auc_covariance, wald_test
-from aucrank.metrics._inference import (
-    check_confidence,
-    check_method,
-    exact_interval,
-    normal_interval,
-)
+from aucrank.metrics._contrasts import auc_covariance, interval_of_units, wald_test
+from aucrank.metrics._inference import check_confidence, check_method
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
+
+# Share of the weight below which it is not computed as a difference.
+_ROUNDED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +80,7 @@ def auc_by(
     weights: Weighting = "sampling",
     groups: ArrayLike | None = None,
     confidence: float = 0.95,
-    method: Literal["delong", "logit"] | None = None,
+    method: Literal["logit", "delong"] = "logit",
 ) -> AucBySubgroup:
     """AUC in each subgroup of the rows, and a test that it is the same in all.
 
@@ -107,9 +105,8 @@ def auc_by(
         groups are independent. A group may have rows in several subgroups.
     confidence : float, default=0.95
         Level of the intervals, in (0, 1).
-    method : {"delong", "logit"}, default=None
-        Whether intervals of the AUC are normal, or normal on the logit scale. None: ``"logit"``
-        with ``groups``, else ``"delong"``.
+    method : {"logit", "delong"}, default="logit"
+        Intervals of the AUC, as for :func:`auc_interval`.
 
     Returns
     -------
@@ -156,9 +153,7 @@ def auc_by(
     """
     z = NormalDist().inv_cdf(0.5 + check_confidence(confidence) / 2)
     units = Units.of(y_true, sample_weight, weights, groups)
-    if method is None:
-        method = "delong" if groups is None else "logit"
-    check_method(method, ("delong", "logit"))
+    check_method(method, ("logit", "delong"))
     logit = method == "logit"
     scores = to_scores(y_score)[0]
     auc = roc_auc_score(y_true, scores, sample_weight=sample_weight)
@@ -169,34 +164,39 @@ def auc_by(
     placements = Groups(units.positive, scores, units.weight, np.empty(0, np.intp), 0).placements(
         [scores]
     )[:, 0]
-    total = [float(units.weight[rows].sum()) for rows in (~units.positive, units.positive)]
-    entries = [
-        _of_subgroup(units.take(rows), scores[rows], placements[rows], total, 1 - confidence, logit)
-        for rows in rows_of
-    ]
+    of_class = np.array(
+        [np.bincount(codes, units.weight * own) for own in (~units.positive, units.positive)]
+    )
+    others = _of_others(of_class)
+    entries = []
+    for code, rows in enumerate(rows_of):
+        own = _of_subgroup(units.take(rows), scores[rows], 1 - confidence, logit)
+        apart = [
+            _apart(units, rows, scores, placements, own, others[:, code], of_positives)
+            for of_positives in (True, False)
+        ]
+        entries.append(replace(own, auc_of_positives=apart[0], auc_of_negatives=apart[1]))
     table: dict[str, Any] = {
         "subgroup": np.array(values, dtype=object),
-        "size": whole(np.array([units.weight[rows].sum() for rows in rows_of])),
-        "positives": whole(np.array([entry.of_class[1] for entry in entries])),
+        "size": whole(units.given([units.weight[rows].sum() for rows in rows_of])),
+        "positives": whole(units.given([entry.of_class[1] for entry in entries])),
     }
     for name in ("auc", "standard_error", "low", "high", "auc_of_positives", "auc_of_negatives"):
         table[name] = np.array([getattr(entry, name) for entry in entries])
     if probability is not None:
         table |= _calibration(units, probability, rows_of, z)
-    pairs = np.array([entry.of_class[0] * entry.of_class[1] for entry in entries])
-    known = pairs > 0
-    won = float(pairs[known] @ table["auc"][known])
-    all_pairs = total[0] * total[1]
-    between = all_pairs - pairs.sum()
-    # Below rounding error there is no pair.
-    has_between = between > 1e-12 * all_pairs
+    within, between = of_class[0] * of_class[1], others[0] * of_class[1]
+    means = [
+        float(pairs[pairs > 0] @ values[pairs > 0] / pairs.sum()) if pairs.any() else math.nan
+        for pairs, values in ((within, table["auc"]), (between, table["auc_of_positives"]))
+    ]
     chi_square, df, p_value = _test_equal(units, entries, rows_of)
     return AucBySubgroup(
         table=Table(table),
         auc=auc,
-        auc_within=won / pairs.sum() if known.any() else math.nan,
-        auc_between=(auc * all_pairs - won) / between if has_between else math.nan,
-        share_within=float(pairs.sum() / all_pairs),
+        auc_within=means[0],
+        auc_between=means[1],
+        share_within=float(within.sum() / (within.sum() + between.sum())),
         chi_square=chi_square,
         df=df,
         p_value=p_value,
@@ -231,37 +231,55 @@ class _Subgroup:
     standard_error: float
     low: float
     high: float
-    auc_of_positives: float
-    auc_of_negatives: float
+    auc_of_positives: float = math.nan
+    auc_of_negatives: float = math.nan
 
 
-def _of_subgroup(
-    units: Units,
-    scores: NDArray[Any],
-    placements: NDArray[np.float64],
-    total: list[float],
-    alpha: float,
-    logit: bool,
-) -> _Subgroup:
-    of_class = tuple(float(units.weight[rows].sum()) for rows in (~units.positive, units.positive))
-    negatives, positives = of_class
+def _of_others(of_class: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weight of all other subgroups by class, without a difference of large numbers."""
+    nothing = np.zeros((2, 1))
+    before = np.hstack([nothing, np.cumsum(of_class[:, :-1], axis=1)])
+    after = np.hstack([np.cumsum(of_class[:, :0:-1], axis=1)[:, ::-1], nothing])
+    return np.asarray(before + after)
+
+
+def _of_subgroup(units: Units, scores: NDArray[Any], alpha: float, logit: bool) -> _Subgroup:
+    negatives, positives = (
+        float(units.weight[rows].sum()) for rows in (~units.positive, units.positive)
+    )
     own = math.nan
-    if min(of_class) > 0:
+    if min(negatives, positives) > 0:
         own = roc_auc_score(units.positive, scores, sample_weight=units.weight)
     error, low, high = _interval(units, scores, own, alpha, logit)
-    # All pairs of its rows of a class, less those within the subgroup.
-    apart = []
-    for rows, weight, rest, others in (
-        (units.positive, positives, total[0] - negatives, total[0]),
-        (~units.positive, negatives, total[1] - positives, total[1]),
-    ):
-        if weight == 0 or rest <= 1e-12 * others:
-            apart.append(math.nan)
-            continue
-        won = float(units.weight[rows] @ placements[rows]) / weight * others
-        within = own * (others - rest) if others > rest else 0.0
-        apart.append((won - within) / rest)
-    return _Subgroup(scores, (negatives, positives), own, error, low, high, *apart)
+    return _Subgroup(scores, (negatives, positives), own, error, low, high)
+
+
+def _apart(
+    units: Units,
+    rows: NDArray[np.intp],
+    scores: NDArray[Any],
+    placements: NDArray[np.float64],
+    own: _Subgroup,
+    others: NDArray[np.float64],
+    of_positives: bool,
+) -> float:
+    """Return the AUC of the rows of a subgroup in one class against all others in the other."""
+    mine, facing = own.of_class[of_positives], own.of_class[not of_positives]
+    rest = float(others[int(not of_positives)])
+    if mine == 0 or rest == 0:
+        return math.nan
+    is_mine = units.positive == of_positives
+    if rest > _ROUNDED * facing:
+        # All pairs of these rows, less those within the subgroup.
+        kept = rows[is_mine[rows]]
+        won = float(units.weight[kept] @ placements[kept]) / mine * (facing + rest)
+        return (won - (own.auc * facing if facing else 0.0)) / rest
+    # That would be a difference of two large numbers.
+    is_kept = ~is_mine
+    is_kept[rows] = is_mine[rows]
+    return roc_auc_score(
+        units.positive[is_kept], scores[is_kept], sample_weight=units.weight[is_kept]
+    )
 
 
 def _interval(
@@ -276,20 +294,8 @@ def _interval(
     except ValueError:
         # A class with one row or one group.
         return nothing
-    if variance > 0:
-        error = math.sqrt(variance)
-        degrees = math.inf
-        if units.codes is not None:
-            degrees = Groups(
-                units.positive, scores, units.weight, units.codes, units.n_codes
-            ).degrees()
-        return error, *normal_interval(auc, error, alpha, degrees=degrees, logit=logit)
-    if units.codes is not None:
-        groups = Groups(units.positive, scores, units.weight, units.codes, units.n_codes)
-        pairs = float(groups.n_pairs())
-    else:
-        pairs = min(units.n_effective(rows) for rows in (units.positive, ~units.positive))
-    return 0.0, *exact_interval(auc, pairs, alpha)
+    error = math.sqrt(variance)
+    return error, *interval_of_units(units, scores, auc, variance, alpha, logit=logit)
 
 
 def _calibration(

@@ -163,7 +163,8 @@ def survival_auc(
             auc, error = rows.auc(is_case, is_control)
             low, high = normal_interval(auc, error, 1 - confidence)
         unknown = float(rows.weight.sum()) - cases - controls
-        found = (at, auc, error, low, high, cases, controls, unknown)
+        sizes = rows.units.given([cases, controls, unknown]).tolist()
+        found = (at, auc, error, low, high, *sizes)
         for column, value in zip(columns.values(), found, strict=True):
             column.append(value)
     if np.isnan(columns["auc"]).any():

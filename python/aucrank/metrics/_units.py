@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from aucrank._data.scores import to_scores
 from aucrank._data.vectors import numbers, vector
 from aucrank._data.weights import check_weight, to_weights
 from aucrank.metrics._clustered import read_groups
-from aucrank.metrics._weighting import Weighting, are_counts
+from aucrank.metrics._weighting import Weighting, are_counts, scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,8 @@ class Units:
         Number of codes; some may have no rows.
     is_counted : bool
         Whether a row of weight k counts as k rows.
+    unit : float
+        What the weights are in, 1 unless they were very large or very small.
     """
 
     positive: NDArray[np.bool_]
@@ -38,6 +40,7 @@ class Units:
     codes: NDArray[np.intp] | None
     n_codes: int
     is_counted: bool
+    unit: float = 1.0
 
     @classmethod
     def of(
@@ -79,15 +82,15 @@ class Units:
         ValueError
             As for `of`, for weights and groups.
         """
-        weight = np.ones(len(positive))
+        weight, unit = np.ones(len(positive)), 1.0
         if sample_weight is not None:
             checked = check_weight(to_weights(sample_weight), len(positive))
             assert checked is not None
-            weight = checked
+            weight, unit = scaled(checked)
         codes, n_codes = None, 0
         if groups is not None:
             codes, n_codes = read_groups(groups, len(positive))
-        return cls(positive, weight, codes, n_codes, is_counted)
+        return cls(positive, weight, codes, n_codes, is_counted, unit)
 
     def probabilities(self, values: ArrayLike, name: str) -> NDArray[np.float64]:
         """Read a probability of the positive class for each row.
@@ -127,6 +130,11 @@ class Units:
             raise ValueError(f"{name} of row {int(np.isnan(array).argmax())} is NaN")
         return array
 
+    def given(self, sums: ArrayLike) -> NDArray[np.float64]:
+        """Return sums of weights in the unit of the weights that were given."""
+        with np.errstate(over="ignore"):
+            return np.asarray(sums, dtype=np.float64) * self.unit
+
     def mean(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> float:
         """Return the weighted mean of a value of each row."""
         return float(self.weight @ values / self.weight.sum())
@@ -134,7 +142,8 @@ class Units:
     def take(self, rows: NDArray[np.intp]) -> Units:
         """Return some of the rows, in an order."""
         codes = None if self.codes is None else self.codes[rows]
-        return Units(self.positive[rows], self.weight[rows], codes, self.n_codes, self.is_counted)
+        positive, weight = self.positive[rows], self.weight[rows]
+        return replace(self, positive=positive, weight=weight, codes=codes)
 
     def arranged(
         self, *values: NDArray[np.float64]
@@ -151,7 +160,8 @@ class Units:
             order = np.repeat(order, weight.astype(np.intp))
             weight = np.ones(len(order))
         codes = None if self.codes is None else self.codes[order]
-        units = Units(self.positive[order], weight, codes, self.n_codes, is_counted=False)
+        positive = self.positive[order]
+        units = replace(self, positive=positive, weight=weight, codes=codes, is_counted=False)
         return units, tuple(own[order] for own in values)
 
     def quantiles(

@@ -528,7 +528,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         Returns
         -------
         AucInterval
-            By DeLong's variance, as `aucrank.metrics.auc_interval` gives it.
+            As `aucrank.metrics.auc_interval` gives it.
 
         Raises
         ------

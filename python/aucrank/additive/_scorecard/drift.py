@@ -72,8 +72,8 @@ class DriftReport:
         With ``y`` also ``rate_then``, ``rate_now`` and ``expected_rate`` (the prediction of the
         card for the new rows of the band), ``observed`` and ``expected``, numbers of positives.
     auc_then : AucInterval
-        AUC of the training rows, with DeLong's interval as in `aucrank.metrics.auc_interval`,
-        except that a row of whole weight k counts as k rows.
+        AUC of the training rows, with the interval of `aucrank.metrics.auc_interval`, except that a
+        row of whole weight k counts as k rows.
     auc_now : AucInterval or None
         AUC of the new rows; None without ``y``, or if it holds one class.
     observed, expected : float
@@ -334,7 +334,7 @@ def _logistic(log_odds: float) -> float:
 
 
 def _auc_interval(rows: Distribution, high: int) -> AucInterval | None:
-    """Return the AUC of counted rows with DeLong's interval, None where a class is absent.
+    """Return the AUC of counted rows with its interval, None where a class is absent.
 
     A row of whole weight k counts as k rows; other weights are scaled to the number of rows.
     """
