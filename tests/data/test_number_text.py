@@ -82,7 +82,7 @@ def test_units_are_recognised(text, unit):
         ("1970-02-30", None),
         ("1970-01-01 25:00", None),
         ("31-Foo-1970", None),
-        ("1970-01", None),
+        ("1970-01", 0.0),
         ("19700102", None),
         ("1/2/1970", None),
     ],

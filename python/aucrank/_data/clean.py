@@ -1,7 +1,8 @@
 """Columns in the form of models: text becomes numbers or dates, missing markers are removed."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
+from math import isinf
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -10,7 +11,7 @@ from aucrank._data import frames
 from aucrank._data.column_form import ColumnForm, form_of_column
 from aucrank._data.date_text import days_of
 from aucrank._data.missing_marks import MissingMarks
-from aucrank._data.text_survey import MISSING, TextSurvey
+from aucrank._data.text_survey import MISSING, TextSurvey, numbers_among
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
 
@@ -44,15 +45,25 @@ def look_at(survey: TextSurvey, series: nw.Series[Any], decimal: str) -> None:
 
 
 def _look_at_numbers(survey: TextSurvey, numbers: nw.Series[Any], decimal: str) -> None:
+    # Integers beyond 64 bits are floats, whatever a library makes of them.
+    are_whole = numbers.dtype == nw.Int64
+    ends = float(numbers.min()), float(numbers.max())
+    for end in {*ends} if not are_whole else ():
+        if isinf(end):
+            survey.look_at_infinite(end, int((numbers == end).sum()))
+    if any(map(isinf, ends)):
+        numbers = numbers.filter(numbers.is_finite())
+        if not len(numbers):
+            return
+        ends = float(numbers.min()), float(numbers.max())
     known, values = survey.numbers[decimal], list[float]()
     # A few rows are nearly always enough.
     for part in (numbers.head(_FEW), numbers):
         if known.needs_values:
             values = part.unique().to_list()
             known.note_values(values)
-    # Integers beyond 64 bits are floats, whatever a library makes of them.
-    are_whole = numbers.dtype == nw.Int64
-    survey.look_at_numbers(len(numbers), values, str(numbers[0]), decimal, are_whole=are_whole)
+    example = str(numbers[0])
+    survey.look_at_numbers(len(numbers), values, ends, example, decimal, are_whole=are_whole)
 
 
 def _is_text(value: Any) -> bool:
@@ -64,7 +75,7 @@ def read_texts(
 ) -> nw.Series[Any]:
     """Return texts as the numbers that the form of the column makes of them."""
     if series.dtype.is_numeric():
-        return series if form.is_whole else _as_floats(series)
+        return series if form.is_whole else within_ends(_as_floats(series), form)
     if form.kind == "empty":
         return _mapped(series, lambda _: None, nw.Float64)
     gone = frozenset([*MISSING, *missing])
@@ -92,6 +103,14 @@ def _mapped(series: nw.Series[Any], value_of: Callable[[Any], Any], dtype: Any) 
     known = {value: value_of(value) for value in series.unique().to_list()}
     values = [known[value] if value in known else value_of(value) for value in series.to_list()]
     return nw.new_series(series.name, values, dtype, backend=series.implementation)
+
+
+def within_ends(numbers: nw.Series[Any], form: ColumnForm) -> nw.Series[Any]:
+    """Return numbers with those for infinity in its place."""
+    low, high = form.ends
+    if low is None and high is None:
+        return numbers
+    return numbers.clip(low, high)
 
 
 def _as_floats(series: nw.Series[Any]) -> nw.Series[Any]:
@@ -126,7 +145,7 @@ def without_texts(
 def without_marks(frame: nw.DataFrame[Any], missing: MissingMarks) -> nw.DataFrame[Any]:
     """Return the frame with numbers that stand for missing values removed."""
     marks = {
-        name: _numbers_among(missing.of(name))
+        name: numbers_among(missing.of(name))
         for name, dtype in frame.schema.items()
         if dtype.is_numeric()
     }
@@ -137,16 +156,6 @@ def without_marks(frame: nw.DataFrame[Any], missing: MissingMarks) -> nw.DataFra
         for name, numbers in marks.items()
         if numbers
     )
-
-
-def _numbers_among(marks: Sequence[str]) -> list[float]:
-    numbers = []
-    for mark in marks:
-        try:
-            numbers.append(float(mark))
-        except ValueError:
-            continue
-    return numbers
 
 
 def numbers_for_nothing(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
