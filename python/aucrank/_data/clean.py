@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 from aucrank._data import frames
 from aucrank._data.column_form import ColumnForm, form_of_column
 from aucrank._data.date_text import days_of
+from aucrank._data.duration_text import CLOCK_UNITS
 from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.text_survey import MISSING, TextSurvey, numbers_among
 from aucrank._utils.plain_text import shown
@@ -188,6 +189,29 @@ def dates_as_days(frame: nw.DataFrame[Any], left: Collection[str | None]) -> nw.
     return frame.with_columns(_mapped(frame[name], days_of, nw.Float64) for name in names)
 
 
+def typed_times(series: nw.Series[Any]) -> ColumnForm | None:
+    """Return the form of a column whose dtype is a duration or a time of the day, None for others.
+
+    They are hours, as the same texts are.
+    """
+    return ColumnForm("number", unit=CLOCK_UNITS[1]) if frames.is_times(series) else None
+
+
+def plain_numbers(frame: nw.DataFrame[Any], left: Collection[str | None]) -> nw.DataFrame[Any]:
+    """Return the frame with times as hours, and numbers that are Python objects as floats."""
+    numbers = {
+        name: frames.to_numbers(frame[name], repr(name))
+        for name in frame.columns
+        if name not in left
+        and (frames.is_times(frame[name]) or frames.is_object(frame[name]))
+        and frames.is_numeric(frame[name])
+    }
+    backend = frame.implementation
+    return frame.with_columns(
+        nw.new_series(name, values, nw.Float64, backend=backend) for name, values in numbers.items()
+    )
+
+
 def date_form(survey: TextSurvey) -> ColumnForm | None:
     """Return the form of a text column that holds dates, None for any other."""
     form = form_of_column(survey, ".")
@@ -202,6 +226,15 @@ def notes_on_dates(names: Iterable[str]) -> list[str]:
     what = plural(len(columns), "column")
     named = listed(list(map(shown, columns)))
     return [f"{what} of dates, counted in days since 1970: {named}"]
+
+
+def notes_on_times(names: Iterable[str]) -> list[str]:
+    """Return the notes on columns of durations and times of the day."""
+    columns = list(names)
+    if not columns:
+        return []
+    named = listed(list(map(shown, columns)))
+    return [f"{plural(len(columns), 'column')} of times, counted in hours: {named}"]
 
 
 def forms_to_keep(forms: Mapping[str, ColumnForm]) -> dict[str, ColumnForm]:

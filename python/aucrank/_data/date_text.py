@@ -113,14 +113,23 @@ def _month(found: re.Match[str]) -> int:
     """Return the number of a month by its number, name or abbreviation, 0 for no month."""
     parts = found.groupdict()
     if name := parts.get("name"):
-        name = name.lower()
-        known = (
-            number
-            for number, months in enumerate(_MONTHS, 1)
-            if any(month.startswith(name) for month in months.split())
-        )
-        return next(known, 0)
+        return _number_of_month(name)
     return int(parts["month"])
+
+
+def _number_of_month(name: str) -> int:
+    name = name.lower()
+    known = (
+        number
+        for number, months in enumerate(_MONTHS, 1)
+        if any(month.startswith(name) for month in months.split())
+    )
+    return next(known, 0)
+
+
+def is_month(word: str) -> bool:
+    """Return whether a word is the name of a month, or an abbreviation of it."""
+    return len(word) > 2 and _number_of_month(word) > 0
 
 
 def _first_day(found: re.Match[str]) -> float | None:

@@ -4,13 +4,15 @@ The narwhals dtype determines the kind of a column; memory access is left to the
 imported already when one of its columns arrives here.
 """
 
-from datetime import date
+from datetime import date, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._data.date_columns import hours_of_series
 from aucrank._data.schema import Factor, is_missing
 
 Numbers = NDArray[np.float64] | NDArray[np.float32]
@@ -33,7 +35,9 @@ def is_categorical(series: nw.Series[Any]) -> bool:
 
 def is_numeric(series: nw.Series[Any]) -> bool:
     """Return whether a column is numeric by its dtype, or by its values if they are objects."""
-    return not is_all_missing(series) and (_is_number(series) or _object_kind(series) is float)
+    if is_all_missing(series):
+        return False
+    return _is_number(series) or is_times(series) or _object_kind(series) is float
 
 
 def is_dates(series: nw.Series[Any]) -> bool:
@@ -50,8 +54,17 @@ def is_dates(series: nw.Series[Any]) -> bool:
     return _object_kind(series) is date
 
 
+def is_times(series: nw.Series[Any]) -> bool:
+    """Return whether a column holds durations or times of the day, by dtype or by its values."""
+    if _is_plain(series):
+        return False
+    return series.dtype in (nw.Duration, nw.Time) or _object_kind(series) is timedelta
+
+
 def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
     """Return a numeric column: float32 stays, anything else becomes float64, missing is NaN.
+
+    Durations and times of the day are hours.
 
     Floats without nulls in one aligned chunk are not copied.
 
@@ -68,6 +81,8 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
         return _as_floats(np.asarray(series.to_native().array.to_dense()))
     if is_all_missing(series):
         return np.full(len(series), np.nan)
+    if is_times(series):
+        return hours_of_series(series)
     if not _is_number(series) and _object_kind(series) is not float:
         raise TypeError(
             f"column {label} has dtype {_dtype_name(series)}, which is neither numeric nor"
@@ -163,13 +178,16 @@ def _is_number(series: nw.Series[Any]) -> bool:
 
 def is_all_missing(series: nw.Series[Any]) -> bool:
     """Return whether a column of polars or Arrow type `null` holds nothing."""
-    untyped = series.dtype in (nw.Object, nw.Unknown) or _is_object(series)
+    untyped = series.dtype in (nw.Object, nw.Unknown) or is_object(series)
     return untyped and not is_sparse(series) and series.null_count() == len(series)
 
 
 def _object_kind(series: nw.Series[Any]) -> type | None:
-    """Return the type of Python objects: str, float (any number), date, None or object."""
-    if not _is_object(series):
+    """Return the type of Python objects: str, float (any number), date, timedelta, None or object.
+
+    Times of the day are durations, too.
+    """
+    if not is_object(series):
         return object
     native = series.to_native()
     values = native.dropna() if hasattr(native, "dropna") else series.to_numpy()
@@ -180,11 +198,13 @@ def _object_kind(series: nw.Series[Any]) -> type | None:
         return str
     if all(issubclass(kind, date) for kind in kinds):
         return date
-    numbers = bool | int | float | np.number | np.bool_
+    if all(issubclass(kind, timedelta | time) for kind in kinds):
+        return timedelta
+    numbers = bool | int | float | Decimal | np.number | np.bool_
     return float if all(issubclass(kind, numbers) for kind in kinds) else object
 
 
-def _is_object(series: nw.Series[Any]) -> bool:
+def is_object(series: nw.Series[Any]) -> bool:
     """Return whether a column holds Python objects; narwhals reports String for some of pandas."""
     dtype = getattr(series.to_native(), "dtype", None)
     return series.dtype == nw.Object or (isinstance(dtype, np.dtype) and dtype == np.object_)

@@ -7,7 +7,7 @@ from math import inf, isfinite, isinf
 from aucrank._data.date_text import ORDERS, days_in, has_digit, has_short_year
 from aucrank._data.duration_text import read_quantity
 from aucrank._data.number_text import DECIMAL_MARKS, WrittenNumber
-from aucrank._data.units import factor_of, scale_of
+from aucrank._data.units import factor_of, is_same_unit, scale_of
 
 #: Markers of a missing value in any column, in addition to those of readers.
 UNKNOWN = "?"
@@ -213,6 +213,17 @@ class NumberCounts:
             if factor_of(other, unit, scale) is None:
                 odd.note(self._examples.get(other, other), count)
         return odd
+
+    def mixed_units(self, least: int) -> list[str]:
+        """Return the units of at least so many rows, if they are not letters behind numbers.
+
+        ``12a`` and ``12b`` are houses, not amounts.
+        """
+        units = sorted(unit for unit, count in self.units.items() if count >= least)
+        are_amounts = any(len(unit) > 1 for unit in units) or all(
+            unit == "" or not is_same_unit("", unit) for unit in units
+        )
+        return units if are_amounts else []
 
     def ends_in(self, unit: str, scale: str) -> tuple[float | None, float | None]:
         """Return numbers for minus and plus infinity in a unit, None for what does not occur.
