@@ -30,7 +30,7 @@ from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_column
 from aucrank._data.labels import encode_binary
 from aucrank._data.leak_warnings import SumsOfValues, warn_of_leaks, warn_of_leaks_by_sums
 from aucrank._data.mark_warnings import warn_of_marks
-from aucrank._data.reading import Reading
+from aucrank._data.reading import Reading, with_times
 from aucrank._data.row_blocks import read_blocks
 from aucrank._data.sample import CodedSample, Sample
 from aucrank._data.schema import Schema, errors_by_name
@@ -537,6 +537,7 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
         reading = self.__dict__.get("_reading")
         if reading is not None:
             reading = reading.of_columns(self._schema.names or ())
+        reading = with_times(reading, self._schema.date_units)
         name, params = type(self).__name__, encode_params(params)
         report = self._fit_report()
         return Header(name, params, classes, self._schema, sample, reading, report)

@@ -194,17 +194,18 @@ def typed_times(series: nw.Series[Any]) -> ColumnForm | None:
 
     They are hours, as the same texts are.
     """
-    return ColumnForm("number", unit=CLOCK_UNITS[1]) if frames.is_times(series) else None
+    is_times = frames.is_times(series)
+    return ColumnForm("number", unit=CLOCK_UNITS[1], counts="hours") if is_times else None
 
 
 def plain_numbers(frame: nw.DataFrame[Any], left: Collection[str | None]) -> nw.DataFrame[Any]:
     """Return the frame with times as hours, and numbers that are Python objects as floats."""
     numbers = {
-        name: frames.to_numbers(frame[name], repr(name))
+        name: frames.counted(series) if frames.is_times(series) else frames.to_numbers(series, name)
         for name in frame.columns
+        for series in [frame[name]]
         if name not in left
-        and (frames.is_times(frame[name]) or frames.is_object(frame[name]))
-        and frames.is_numeric(frame[name])
+        and (frames.is_times(series) or (frames.is_object(series) and frames.is_numeric(series)))
     }
     backend = frame.implementation
     return frame.with_columns(

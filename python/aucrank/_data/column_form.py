@@ -57,8 +57,8 @@ class ColumnForm:
         Rows that count as missing because they hold neither a number, a date nor a known marker.
     is_whole : bool
         Whether all are integers, and none is missing.
-    counts : {"days", "moments"} or None
-        What dates are converted to; None where that is unknown, or for anything else.
+    counts : {"days", "moments", "hours"} or None
+        What dates and times are converted to; None where that is unknown, or for anything else.
     examples : tuple of str
         A text with each mark that is not part of a number, or with a year of two digits.
     n_infinite : int
@@ -271,6 +271,7 @@ class ColumnForm:
                         has_groups=has_groups,
                         has_marks=has_marks,
                         ends=(ends[0], ends[1]),
+                        counts=_counts_of(unit, scale),
                     )
         raise ValueError("the form of a column has an unknown form")
 
@@ -279,6 +280,11 @@ def _examples(texts: Sequence[str]) -> str:
     """Return the first few texts as a list in words."""
     first = [repr(text) for text in sorted(texts)[:3]]
     return listed([*first, "others"] if len(texts) > 3 else first)
+
+
+def _counts_of(unit: str, scale: str) -> DateUnit | None:
+    """Return what numbers with a unit count, as far as columns of dates and times do."""
+    return "hours" if unit in CLOCK_UNITS and not scale else None
 
 
 def _short(dates: DateCounts) -> tuple[str, ...]:
@@ -330,6 +336,7 @@ def form_of_column(survey: TextSurvey, decimal: str) -> ColumnForm:
             n_infinite=numbers.infinite.total(),
             n_odd=odd.n_rows,
             is_whole=is_whole and survey.n_missing == 0,
+            counts=_counts_of(unit, scale),
         )
     order = survey.order
     odd = survey.dates[order].odd

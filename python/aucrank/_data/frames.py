@@ -12,8 +12,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._data.date_columns import hours_of_series
+from aucrank._data.date_columns import days_of_series, hours_of_series
 from aucrank._data.schema import Factor, is_missing
+from aucrank._utils.numbers import DateUnit
 
 Numbers = NDArray[np.float64] | NDArray[np.float32]
 
@@ -35,9 +36,7 @@ def is_categorical(series: nw.Series[Any]) -> bool:
 
 def is_numeric(series: nw.Series[Any]) -> bool:
     """Return whether a column is numeric by its dtype, or by its values if they are objects."""
-    if is_all_missing(series):
-        return False
-    return _is_number(series) or is_times(series) or _object_kind(series) is float
+    return not is_all_missing(series) and (_is_number(series) or _object_kind(series) is float)
 
 
 def is_dates(series: nw.Series[Any]) -> bool:
@@ -61,10 +60,18 @@ def is_times(series: nw.Series[Any]) -> bool:
     return series.dtype in (nw.Duration, nw.Time) or _object_kind(series) is timedelta
 
 
+def is_counted(series: nw.Series[Any], counts: DateUnit | None) -> bool:
+    """Return whether a column holds times if they are counted in hours, or dates if in days."""
+    return counts is not None and (is_times(series) if counts == "hours" else is_dates(series))
+
+
+def counted(series: nw.Series[Any]) -> NDArray[np.float64]:
+    """Return a column of times as hours, or one of dates as days since 1970; missing is NaN."""
+    return hours_of_series(series) if is_times(series) else days_of_series(series)
+
+
 def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
     """Return a numeric column: float32 stays, anything else becomes float64, missing is NaN.
-
-    Durations and times of the day are hours.
 
     Floats without nulls in one aligned chunk are not copied.
 
@@ -81,8 +88,6 @@ def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
         return _as_floats(np.asarray(series.to_native().array.to_dense()))
     if is_all_missing(series):
         return np.full(len(series), np.nan)
-    if is_times(series):
-        return hours_of_series(series)
     if not _is_number(series) and _object_kind(series) is not float:
         raise TypeError(
             f"column {label} has dtype {_dtype_name(series)}, which is neither numeric nor"
