@@ -90,18 +90,27 @@ def days_in(text: str, order: str | None = None) -> float | None:
     order : {"dmy", "mdy"}, default=None
         How ``1/2/2026`` is read; None if it is not a date.
     """
+    return days_by_order(text)[order]
+
+
+def days_by_order(text: str) -> dict[str | None, float | None]:
+    """Return the days from 1970 to a date, as `days_in` does, for each order."""
     text = text.strip()
     for form in _FORMS:
         if found := form.fullmatch(text):
-            return _days(_year(found), _month(found), int(found["day"]), found)
+            days = _days(_year(found), _month(found), int(found["day"]), found)
+            return dict.fromkeys((None, *ORDERS), days)
     for period in _PERIODS:
         if found := period.fullmatch(text):
-            return _first_day(found)
-    if order is not None and (found := _EITHER.fullmatch(text)):
-        first, then = int(found["first"]), int(found["then"])
-        day, month = (first, then) if order == "dmy" else (then, first)
-        return _days(_year(found), month, day, found)
-    return None
+            return dict.fromkeys((None, *ORDERS), _first_day(found))
+    if found := _EITHER.fullmatch(text):
+        year, first, then = _year(found), int(found["first"]), int(found["then"])
+        return {
+            None: None,
+            "dmy": _days(year, then, first, found),
+            "mdy": _days(year, first, then, found),
+        }
+    return dict.fromkeys((None, *ORDERS))
 
 
 def _year(found: re.Match[str]) -> int:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from math import inf, isfinite, isinf
 
-from aucrank._data.date_text import ORDERS, days_in, has_digit, has_short_year
+from aucrank._data.date_text import ORDERS, days_by_order, has_digit, has_short_year
 from aucrank._data.duration_text import read_quantity
 from aucrank._data.number_text import DECIMAL_MARKS, WrittenNumber
 from aucrank._data.units import factor_of, is_same_unit, scale_of
@@ -354,7 +354,10 @@ class TextSurvey:
                 self._look_at_value(text, count)
 
     def _look_at_value(self, text: str, count: int) -> None:
-        found = {mark: read_quantity(text, mark) for mark in DECIMAL_MARKS}
+        # Without a mark, a text is read once for both.
+        marks = DECIMAL_MARKS if "." in text or "," in text else DECIMAL_MARKS[:1]
+        found = {mark: read_quantity(text, mark) for mark in marks}
+        found = {mark: found.get(mark, found["."]) for mark in DECIMAL_MARKS}
         if any(number and number.value in self._missing_numbers for number in found.values()):
             # Another text of such a number, such as Infinity.
             self.n_values -= count
@@ -366,9 +369,9 @@ class TextSurvey:
                 self.numbers[mark].odd.note(text, count)
             else:
                 self.numbers[mark].note(text, number, count, is_shown=n_marks == 1)
-        may_be_date = not n_marks and has_digit(text)
+        by_order = {} if n_marks or not has_digit(text) else days_by_order(text)
         for order, dates in self.dates.items():
-            days = days_in(text, order) if may_be_date else None
+            days = by_order.get(order)
             if days is None:
                 dates.odd.note(text, count)
             else:
