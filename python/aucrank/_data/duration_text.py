@@ -46,11 +46,13 @@ def _read_duration(text: str) -> WrittenNumber | None:
             (_amount(clock[name] or "0") * part for name, part in _IN_HOURS.items()), Fraction(0)
         )
         days = 24 * int(clock["day"] or 0)
-        # As Python and pandas write negative ones: -1 day, 23:00:00 is minus one hour.
-        is_negative = clock["sign"] is not None
-        total = (
-            hours - days if is_negative and days else (-1 if is_negative else 1) * (hours + days)
-        )
+        if clock["half"]:
+            # From 12 to 1 is the first hour of a half of the day.
+            hours = hours % 12 + 12 * (clock["half"] in "Pp")
+        total = hours + days
+        if clock["sign"]:
+            # As Python and pandas write negative ones: -1 day, 23:00:00 is minus one hour.
+            total = hours - days if days else -hours
         has_seconds = days or clock["second"] is not None
         return WrittenNumber(float(total), CLOCK_UNITS[bool(has_seconds)])
     if iso := _ISO.fullmatch(text):
