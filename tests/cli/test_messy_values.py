@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from aucrank import LinearRanker, TreeRank, load
+from aucrank._data.column_form import ColumnForm
 from aucrank.data import Dataset
 
 from tests.common.command_line import TREE, levels_of, ok, run
@@ -329,6 +330,26 @@ def test_infinity_ranks_above_every_number_also_in_linear_models_and_later_files
         assert np.isfinite(scores).all()
         assert (np.diff(scores[:6]) <= 0).all()
         assert scores[0] == scores[6] > scores[3] > scores[5]
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv folder", "parquet", "parquet folder"])
+def test_an_infinite_weight_is_an_error(kind, capsys):
+    rows, _ = with_infinity()
+    file = stored(rows.assign(w=np.where(rows.index == 3, np.inf, 1.0)), kind)
+    status, _, err = run(capsys, "fit", file, *FIT, "--weight", "w")
+    assert status != 0
+    assert "column 'w' holds infinity; weights are finite" in err
+
+
+@pytest.mark.parametrize(
+    "form",
+    [{"ends": [float("nan"), None]}, {"ends": [1.0]}, {"scale": "stones"}, {"has_marks": 1}],
+)
+def test_a_form_of_a_column_that_is_damaged_is_an_error(form):
+    with pytest.raises(ValueError, match="unknown form"):
+        ColumnForm.from_json({"kind": "number"} | form)
+    whole = ColumnForm("number", unit="kg", scale="mass", ends=(None, 7.5), has_marks=True)
+    assert ColumnForm.from_json(json.loads(json.dumps(whole.to_json()))) == whole
 
 
 def test_infinity_in_a_frame_stays_an_error():

@@ -50,18 +50,18 @@ SHORT_YEARS = f"{_FIRST_SHORT} to {_FIRST_SHORT + 99}"
 # Names of the months in English, German, French, Spanish, Italian and Portuguese, by which their
 # abbreviations are recognised.
 _MONTHS = [
-    "january januar janvier enero gennaio janeiro",
-    "february februar f\u00e9vrier fevrier febrero febbraio fevereiro",
+    "january januar janvier enero gennaio janeiro",  # codespell:ignore januar
+    "february februar f\u00e9vrier fevrier febrero febbraio fevereiro",  # codespell:ignore februar
     "march m\u00e4rz maerz mrz mars marzo mar\u00e7o",
     "april avril abril aprile",
     "may mai mayo maggio maio",
-    "june juni juin junio giugno junho",
-    "july juli juillet julio luglio julho",
+    "june juni juin junio giugno junho",  # codespell:ignore juni
+    "july juli juillet julio luglio julho",  # codespell:ignore juli
     "august ao\u00fbt aout agosto",
     "september sept septembre septiembre settembre setembro",
-    "october oktober octobre octubre ottobre outubro",
+    "october oktober octobre octubre ottobre outubro",  # codespell:ignore oktober
     "november novembre noviembre novembro",
-    "december dezember d\u00e9cembre decembre diciembre dicembre dezembro",
+    "december decembre d\u00e9cembre dezembro diciembre dicembre dezember",  # codespell:ignore
 ]
 _DIGIT = re.compile(r"\d")
 

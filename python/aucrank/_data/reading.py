@@ -72,6 +72,12 @@ class Reading:
             missing=replace(self.missing, in_columns=in_columns),
         )
 
+    def check_weights(self, column: str) -> None:
+        """Raise a ValueError if a column of weights holds infinity, which numbers stand for."""
+        form = self.columns.get(column)
+        if form is not None and form.ends != (None, None):
+            raise ValueError(f"sample_weight: column {column!r} holds infinity; weights are finite")
+
     @property
     def date_units(self) -> dict[str, DateUnit]:
         """Units of the numbers in columns of dates, by name."""

@@ -41,7 +41,7 @@ _TIMES: dict[str, Fraction] = {
         ("s sec secs second seconds sek sekunden", 1),
         ("m min mins minute minutes minuten", 60),
         ("h hr hrs hour hours std stunde stunden h:mm:ss", 3600),
-        ("d day days tag tage", _DAY),
+        ("d day days tag tage", _DAY),  # codespell:ignore tage
         ("w wk wks week weeks woche wochen", 7 * _DAY),
         ("mo mos mon mons mth mths month months monat monate", Fraction(_YEAR, 12)),
         ("y yr yrs year years jahr jahre", _YEAR),

@@ -400,6 +400,9 @@ def read_labelled(
                 f" {plural(len(frame), 'row')}: fill it, or remove these rows"
                 + marks_everywhere(reading)
             )
+    if weight is not None:
+        with plain_errors(f"cannot read {path}"):
+            reading.check_weights(weight)
     X = frame.drop(list(dict.fromkeys(taken)))
     if row_id is None:
         X = without_ids(X, {*keep, *categorical})
