@@ -26,6 +26,7 @@ _MOST_UNITS, _LEAST_OF_UNIT = 8, 2
 
 _ISO_DATE = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ].*)?")
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
 # A code or a name with a number at its end, a number alone or of a house, and an interval.
@@ -61,6 +62,8 @@ def unread(levels: Sequence[Level], name: str = "") -> str:
     texts = [str(level).strip() for level in levels[::step]]
     with_digits = [text for text in texts if has_digit(text)]
     if not are_nearly_all(len(texts), len(texts) - len(with_digits)):
+        return ""
+    if any(map(_CONTROL.search, with_digits)):
         return ""
     survey = TextSurvey()
     survey.look_at((text, 1) for text in texts)
