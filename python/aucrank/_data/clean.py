@@ -190,7 +190,7 @@ def dates_as_days(frame: nw.DataFrame[Any], left: Collection[str | None]) -> nw.
 
 
 def typed_times(series: nw.Series[Any]) -> ColumnForm | None:
-    """Return the form of a column whose dtype is a duration or a time of the day, None for others.
+    """Return the form of a column whose dtype is a duration, None for any other.
 
     They are hours, as the same texts are.
     """
@@ -230,7 +230,7 @@ def notes_on_dates(names: Iterable[str]) -> list[str]:
 
 
 def notes_on_times(names: Iterable[str]) -> list[str]:
-    """Return the notes on columns of durations and times of the day."""
+    """Return the notes on columns of durations."""
     columns = list(names)
     if not columns:
         return []

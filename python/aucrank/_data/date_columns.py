@@ -1,6 +1,5 @@
 """Columns of dates as days since 1970 and of times as hours: the doubles of the same texts."""
 
-from datetime import date, datetime, timedelta
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -55,11 +54,11 @@ def days_of_array(moments: NDArray[np.datetime64]) -> NDArray[np.float64]:
 
 
 def hours_of_series(series: nw.Series[Any]) -> NDArray[np.float64]:
-    """Return a column of durations or times of the day as hours; missing is NaN."""
+    """Return a column of durations as hours; missing is NaN."""
     values = series.to_numpy()
     if values.dtype.kind != "m":
-        found = (_since_midnight(value) for value in series.to_list())
-        values = np.array([*found], dtype="m8[us]")
+        found = [None if is_missing(value) else value for value in series.to_list()]
+        values = np.array(found, dtype="m8[us]")
     unit, step = np.datetime_data(values.dtype)
     if unit not in _PER_SECOND and unit not in _PER_MICROSECOND:
         values, unit, step = values.astype("m8[s]"), "s", 1
@@ -68,15 +67,6 @@ def hours_of_series(series: nw.Series[Any]) -> NDArray[np.float64]:
         values, unit, step = values.astype("m8[us]"), "us", 1
     hours = values.astype(np.int64) * step / (3600 * _PER_SECOND.get(unit, 1))
     return np.where(np.isnat(values), np.nan, hours)
-
-
-def _since_midnight(value: Any) -> timedelta | None:
-    """Return a duration, and a time of the day as one; None if it is missing."""
-    if is_missing(value):
-        return None
-    if isinstance(value, timedelta):
-        return timedelta(value.days, value.seconds, value.microseconds)
-    return datetime.combine(date.min, value.replace(tzinfo=None)) - datetime.min
 
 
 def unit_of_days(days: NDArray[np.float64]) -> DateUnit:

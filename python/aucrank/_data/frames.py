@@ -4,7 +4,7 @@ The narwhals dtype determines the kind of a column; memory access is left to the
 imported already when one of its columns arrives here.
 """
 
-from datetime import date, time, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -54,10 +54,10 @@ def is_dates(series: nw.Series[Any]) -> bool:
 
 
 def is_times(series: nw.Series[Any]) -> bool:
-    """Return whether a column holds durations or times of the day, by dtype or by its values."""
+    """Return whether a column holds durations, by its dtype or by its values."""
     if _is_plain(series):
         return False
-    return series.dtype in (nw.Duration, nw.Time) or _object_kind(series) is timedelta
+    return series.dtype == nw.Duration or _object_kind(series) is timedelta
 
 
 def is_counted(series: nw.Series[Any], counts: DateUnit | None) -> bool:
@@ -188,10 +188,7 @@ def is_all_missing(series: nw.Series[Any]) -> bool:
 
 
 def _object_kind(series: nw.Series[Any]) -> type | None:
-    """Return the type of Python objects: str, float (any number), date, timedelta, None or object.
-
-    Times of the day are durations, too.
-    """
+    """Return the type of objects: str, float (any number), date, timedelta, None or object."""
     if not is_object(series):
         return object
     native = series.to_native()
@@ -203,7 +200,7 @@ def _object_kind(series: nw.Series[Any]) -> type | None:
         return str
     if all(issubclass(kind, date) for kind in kinds):
         return date
-    if all(issubclass(kind, timedelta | time) for kind in kinds):
+    if all(issubclass(kind, timedelta) for kind in kinds):
         return timedelta
     numbers = bool | int | float | Decimal | np.number | np.bool_
     return float if all(issubclass(kind, numbers) for kind in kinds) else object

@@ -141,7 +141,7 @@ class PartitionedSource(WrappedSource):
 class DatedSource(WrappedSource):
     """Rows with dates, also those in texts, converted to days since 1970.
 
-    Durations and times of the day become hours, and numbers that are Python objects floats.
+    Durations become hours, and numbers that are Python objects floats.
 
     Parameters
     ----------

@@ -6,8 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from typing import Literal
 
-#: Unit of a column of dates or times: days since 1970, moments as fractions of days, or hours of a
-#: duration or a time of the day.
+#: Unit of a column of dates or durations: days since 1970, moments as fractions of days, or hours.
 DateUnit = Literal["days", "moments", "hours"]
 
 #: Columns of tables that hold bounds, which separate rows: they are shown in full.
