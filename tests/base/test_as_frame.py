@@ -204,8 +204,8 @@ def test_an_input_that_is_not_a_table_raises_an_error_in_fit_and_in_scoring(X, e
     ("X", "error", "message"),
     [
         (np.zeros(0, dtype=[("a", "f8")]), ValueError, r"0 sample\(s\)"),
-        (as_records(FRAME.assign(when=pd.Timedelta(0))), TypeError, "column 'when' has dtype"),
-        (Stream(pa.table({"when": pa.array([0] * N_ROWS, pa.duration("s"))})), TypeError, "'when'"),
+        (as_records(FRAME.assign(when=1j)), TypeError, "column 'when' has dtype"),
+        (Stream(pa.table({"when": pa.array([b"a"] * N_ROWS)})), TypeError, "'when'"),
     ],
 )
 def test_columns_of_tables_are_checked_like_those_of_a_frame(X, error, message):

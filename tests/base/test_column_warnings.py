@@ -258,6 +258,70 @@ def test_text_columns_that_are_not_numbers_raise_no_warning_about_numbers(rows):
     assert said is None or "identifier" in said
 
 
+PLACES = RNG.integers(0, 10_000, N)
+UNREAD = {
+    "dates": [f"{['Jan', 'Feb', 'Mar', 'Apr'][k % 4]}-{1980 + k % 40}" for k in PLACES],
+    "numbers": [f"{k % 90} Years and {k % 12} Months" for k in PLACES],
+    "numbers in km and min": [f"{k} {'km' if k % 2 else 'min'}" for k in PLACES],
+    "numbers or dates": [f"{k % 31 + 1}-{['Jan', 'Feb', 'Mar', 'Apr'][k % 4]}" for k in PLACES],
+}
+
+
+@pytest.mark.parametrize("what", UNREAD)
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_texts_that_are_numbers_or_dates_are_named_as_such(what, make):
+    said = warning_of(make({"x": X, "c": UNREAD[what]}))
+    assert said.startswith(f"Column 'c' ({what}, such as '")
+    assert "looks like numbers or dates that are not read" in said
+    assert "identifier" not in said
+    assert "belonged together" not in said
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"C-{k % 35:04}" for k in range(N)],
+        [f"Main Street {k % 35}" for k in range(N)],
+        [f"({k % 35}, {k % 35 + 1}]" for k in range(N)],
+        [f"{k % 12}{'abk'[k % 3]}" for k in range(N)],
+        [f"{k % 9}-{k % 9 + 1}" for k in range(N)],
+        [f"{k % 35:02}" for k in range(N)],
+    ],
+    ids=["codes", "streets", "intervals", "houses", "ranges", "digits"],
+)
+def test_texts_that_only_hold_digits_are_not_named_as_numbers(texts):
+    said = warning_of(pd.DataFrame({"x": X, "c": texts})) or ""
+    assert "not read" not in said
+
+
+def test_a_pattern_of_digits_with_the_name_of_an_identifier_is_one():
+    texts = [f"{k:04}-{7 * k:05}" for k in range(N)]
+    assert "looks like an identifier" in warning_of(pd.DataFrame({"order_id": texts}))
+    assert "not read" in warning_of(pd.DataFrame({"order": texts}))
+
+
+@pytest.mark.parametrize(
+    ("mark", "others", "is_named"),
+    [
+        (999, RNG.integers(18, 80, N), True),
+        (-999.0, RNG.normal(size=N), True),
+        (-1, RNG.integers(0, 40, N), True),
+        (-1, RNG.integers(-40, 40, N), False),
+        (99, RNG.integers(18, 98, N), False),
+        (0, RNG.integers(500, 510, N), False),
+        (999, RNG.integers(1, 5, N), False),
+    ],
+)
+def test_a_repeated_number_far_from_all_others_is_named(mark, others, is_named):
+    values = np.where(np.arange(N) % 5 < 2, mark, others)
+    for data in (pd.DataFrame({"x": X, "c": values}), pl.DataFrame({"x": X, "c": values})):
+        said = warning_of(data) or ""
+        assert (f"Column 'c' ({mark:g}) repeats a number" in said) == is_named
+        assert (f"--missing-in c={mark:g}" in said) == is_named
+    few = np.where(np.arange(N) % 30 < 1, mark, others)
+    assert warning_of(pd.DataFrame({"x": X, "c": few})) is None
+
+
 def test_declared_categories_raise_no_warning():
     values = [str(k % 20) if k else "?" for k in range(N)]
     declared = sorted(set(values))

@@ -316,17 +316,14 @@ DATES = [dt.datetime(2020, 1, 1), None]
 @pytest.mark.parametrize(
     ("X", "dtype"),
     [
-        (pd.DataFrame({"when": pd.to_timedelta([1, 2])}), r"timedelta64\[ns\]"),
         (pd.DataFrame({"when": pd.period_range("2020", periods=2)}), "period"),
         (pd.DataFrame({"when": [1j, 2]}), "complex128"),
         (pd.DataFrame({"when": pd.arrays.SparseArray(np.array(["a"], dtype=object))}), "Sparse"),
         (pd.DataFrame({"when": np.array(["a", 1], dtype=object)}), "object"),
         (pd.DataFrame({"when": np.array([[1], [2]], dtype=object).tolist()}), "object"),
-        (pl.DataFrame({"when": [dt.timedelta(1)]}), "Duration"),
         (pl.DataFrame({"when": [dt.time(1)]}), "Time"),
         (pl.DataFrame({"when": [[1], [2]]}), "List"),
         (pl.DataFrame({"when": [b"a", b"b"]}), "Binary"),
-        (pa.table({"when": pa.array([dt.timedelta(1)])}), "duration"),
         (pa.table({"when": [b"a", b"b"]}), "binary"),
     ],
 )  # fmt: skip
@@ -334,6 +331,29 @@ def test_a_column_of_another_dtype_raises_an_error_that_names_it(X, dtype):
     message = f"column 'when' has dtype {dtype}.*neither numeric nor categorical"
     with pytest.raises(TypeError, match=message):
         learn(X)
+    numbers, estimator = pd.DataFrame({"when": [1.0, 2.0]}), Dummy()
+    _, schema = learn(numbers, estimator=estimator)
+    with pytest.raises(TypeError, match=f"column 'when' has dtype {dtype}"):
+        read_columns(estimator, X, schema)
+
+
+@pytest.mark.parametrize(
+    ("X", "dtype"),
+    [
+        (pd.DataFrame({"when": pd.to_timedelta([90, None], unit="m")}), "timedelta64"),
+        (pl.DataFrame({"when": [dt.timedelta(minutes=90), None]}), "Duration"),
+        (pa.table({"when": pa.array([dt.timedelta(minutes=90), None])}), "duration"),
+    ],
+)
+def test_durations_are_hours_where_the_fit_had_some(X, dtype):
+    estimator = Dummy()
+    [column], schema = learn(X, estimator=estimator)
+    assert_array_equal(column, [1.5, NAN])
+    assert schema.features[0].counts == "hours"
+    assert_array_equal(read_columns(estimator, X, schema)[0], [1.5, NAN])
+    plain = pd.DataFrame({"when": [1.5, 2.0]})
+    assert_array_equal(np.ravel(read_columns(estimator, plain, schema)), [1.5, 2])
+    # Numbers of an unknown unit.
     numbers, estimator = pd.DataFrame({"when": [1.0, 2.0]}), Dummy()
     _, schema = learn(numbers, estimator=estimator)
     with pytest.raises(TypeError, match=f"column 'when' has dtype {dtype}"):

@@ -66,6 +66,30 @@ def named(fit):
     return leaks[0].split(" separate")[0] if leaks else ""
 
 
+#: Leaks of other kinds, and how they are named.
+PARTIAL_LEAKS = {
+    "recovered": (np.where(Y & (RNG.random(N) < 0.9), AMOUNT, np.nan), "is filled in rows of one"),
+    "reason": (
+        pd.Series(np.where(Y & (RNG.random(N) < 0.9), "moved", None), dtype=object),
+        "is filled in rows of one",
+    ),
+    "of a few": (np.where(Y & (RNG.random(N) < 0.3), AMOUNT, np.nan), "is filled in rows of one"),
+    "gone": (
+        np.where(Y & (RNG.random(N) < 0.95), np.nan, RNG.normal(size=N)),
+        "is missing in rows of one",
+    ),
+    "strong": (RNG.normal(size=N) + 2.8 * Y, "ranks the rows far better than any other"),
+}
+
+
+def said_of(fit):
+    """The text of the warnings of a call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit()
+    return " ".join(str(each.message) for each in caught)
+
+
 def tree():
     return TreeRank(max_depth=2, pruning=None)
 
@@ -75,6 +99,40 @@ def test_a_column_that_separates_the_classes_raises_a_warning(leak):
     X = PLAIN.assign(**{leak: LEAKS[leak]})
     assert named(lambda: tree().fit(X, Y)) == f"Column '{leak}'"
     assert named(lambda: tree().fit(PLAIN, Y)) == ""
+
+
+@pytest.mark.parametrize("leak", PARTIAL_LEAKS)
+def test_columns_filled_for_one_class_and_one_far_above_all_others_are_named(leak):
+    values, how = PARTIAL_LEAKS[leak]
+    X = PLAIN.assign(**{leak: values})
+    expected = f"Column '{leak}' {how}"
+    assert expected in said_of(lambda: tree().fit(X, Y))
+    for model in (tree(), RIMARC(), LinearRanker()):
+        dataset = Dataset.from_batches([X.assign(y=Y)[:300], X.assign(y=Y)[300:]], target="y")
+        assert expected in said_of(lambda m=model, d=dataset: m.fit(d))
+    weight = np.full(N, 2.0)
+    assert expected in said_of(lambda: tree().fit(X, Y, sample_weight=weight))
+
+
+@pytest.mark.parametrize(
+    "honest",
+    [
+        np.where(RNG.random(N) < 0.5 + 0.3 * Y, AMOUNT, np.nan),
+        np.where(RNG.random(N) < 0.05, AMOUNT, np.nan),
+        np.where(Y & (RNG.random(N) < 0.05), np.nan, AMOUNT),
+        RNG.normal(size=N) + 1.8 * Y,
+    ],
+    ids=["filled more often", "hardly filled", "a few missing", "good"],
+)
+def test_columns_that_are_filled_more_often_or_rank_well_are_not_named(honest):
+    said = said_of(lambda: tree().fit(PLAIN.assign(honest_too=honest), Y))
+    assert "known only after the outcome" not in said
+
+
+def test_a_good_column_next_to_others_that_rank_well_is_not_named():
+    strong = RNG.normal(size=N) + 2.8 * Y
+    X = PLAIN.assign(strong=strong, second=RNG.normal(size=N) + 1.8 * Y)
+    assert "known only" not in said_of(lambda: tree().fit(X, Y))
 
 
 def test_every_way_to_fit_or_compare_names_the_leak():

@@ -1,10 +1,17 @@
 """Numbers and dates as people write them are read as numbers and days."""
 
+import datetime as dt
 import math
+from fractions import Fraction
 
+import pandas as pd
 import pytest
 from aucrank._data.date_text import days_in
+from aucrank._data.duration_text import read_quantity
 from aucrank._data.number_text import read_number
+from aucrank._data.units import factor_of, scale_of
+
+YEARS = range(1950, 2050)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +45,24 @@ from aucrank._data.number_text import read_number
         ("A12", None, None),
         ("1_000", None, None),
         ("0x1F", None, None),
+        ("12.50-", -12.5, None),
+        ("1,234.50 -", -1234.5, None),
+        ("5- EUR", None, None),
+        ("'-12.5", -12.5, None),
+        ("'7'", 7.0, 7.0),
+        ("34847.84_", 34847.84, None),
+        ("__-333__", -333.0, -333.0),
+        ("0.05**", 0.05, None),
+        ("7[a]", 7.0, 7.0),
+        ("ca. 7", 7.0, 7.0),
+        ("10+", 10.0, 10.0),
+        ("10+ years", 10.0, 10.0),
+        ("inf", math.inf, math.inf),
+        ("-Infinity", -math.inf, -math.inf),
+        ("\u221e", math.inf, math.inf),
+        ("5'", None, None),
+        ("_", None, None),
+        ("+5-", None, None),
         ("5 to 10", None, None),
         ("+-5", None, None),
         ("", None, None),
@@ -82,13 +107,119 @@ def test_units_are_recognised(text, unit):
         ("1970-02-30", None),
         ("1970-01-01 25:00", None),
         ("31-Foo-1970", None),
-        ("1970-01", None),
+        ("1970-01", 0.0),
+        ("1970/2", 31.0),
+        ("02/1970", 31.0),
+        ("2-1970", 31.0),
+        ("1970-13", None),
+        ("Feb-1970", 31.0),
+        ("Feb. 1970", 31.0),
+        ("febrero 1970", 31.0),
+        ("1970 Feb", 31.0),
+        ("Feb-70", 31.0),
+        ("Feb '70", 31.0),
+        ("Feb 70", None),
+        ("2.1.70", 1.0),
+        ("02-Jan-70 12:00", 1.5),
+        ("1970Q2", 90.0),
+        ("Q2 1970", 90.0),
+        ("2Q1970", 90.0),
+        ("1970Q5", None),
+        ("1970M02", 31.0),
+        ("1970-W02", 4.0),
+        ("1970-W54", None),
         ("19700102", None),
         ("1/2/1970", None),
     ],
 )
 def test_dates_are_days(text, days):
     assert days_in(text) == (None if days is None else pytest.approx(days, abs=1e-11))
+
+
+def test_years_of_two_digits_are_from_1950_to_2049():
+    years = [1950 + round((days_in(f"Jan-{year % 100:02}") + 7305) / 365.25) for year in YEARS]
+    assert years == list(YEARS)
+    assert days_in("1/2/49", "mdy") == (dt.date(2049, 1, 2) - dt.date(1970, 1, 1)).days
+    assert days_in("2/1/50", "dmy") == (dt.date(1950, 1, 2) - dt.date(1970, 1, 1)).days
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("26:30", 26.5, "h:mm"),
+        ("26:30:36", 26.51, "h:mm:ss"),
+        ("-0:30", -0.5, "h:mm"),
+        ("9:15 PM", 21.25, "h:mm"),
+        ("12:15 a.m.", 0.25, "h:mm"),
+        (str(dt.timedelta(days=2, hours=3)), 51.0, "h:mm:ss"),
+        (str(-dt.timedelta(hours=3)), -3.0, "h:mm:ss"),
+        (str(pd.Timedelta(days=-2, minutes=-30)), -48.5, "h:mm:ss"),
+        ("22 Years and 3 Months", 22.25, "Years"),
+        ("3 yrs 6 mon", 3.5, "yrs"),
+        ("2h 30m", 2.5, "h"),
+        ("5 ft 6 in", 5.5, "ft"),
+        ("P1Y6M", 1.5, "years"),
+        ("P2DT12H", 2.5, "days"),
+        ("26:60", None, None),
+        ("3 months 2 years", None, None),
+        ("3 km 20 min", None, None),
+        ("PT", None, None),
+        ("12:30:45:10", None, None),
+    ],
+)
+def test_durations_are_in_their_first_unit_or_in_hours(text, value, unit):
+    found = read_quantity(text, ".")
+    assert found is None if value is None else (found.value, found.unit) == (value, unit)
+
+
+@pytest.mark.parametrize(
+    ("units", "expected"),
+    [
+        ({"": 90, "k": 9}, ("", "powers of ten")),
+        ({"k": 90, "": 9, "M": 1}, ("", "powers of ten")),
+        ({"$ M": 90, "$ k": 9, "": 1}, ("$", "powers of ten")),
+        ({"T\u20ac": 90, "Mio. \u20ac": 9}, ("\u20ac", "powers of ten")),
+        ({"Lac": 9, "Cr": 9}, ("", "powers of ten")),
+        ({"": 90, "B": 9}, ("", "")),
+        ({"m": 90, "": 9}, ("m", "")),
+        ({"": 90, "a": 9, "b": 9, "k": 1}, ("", "")),
+        ({"K": 90, "M": 9, "G": 9}, ("", "bytes")),
+        ({"MB": 90, "KiB": 9, "": 1}, ("", "bytes")),
+        ({"kg": 90, "g": 9}, ("kg", "mass")),
+        ({"h": 90, "m": 9, "days": 1}, ("h", "time")),
+        ({"m": 90, "km": 9}, ("m", "length")),
+        ({"%": 90, "bp": 9}, ("%", "percent")),
+        ({"km": 90, "min": 9}, ("km", "")),
+        ({"EUR": 90, "USD": 9}, ("EUR", "")),
+    ],
+)
+def test_units_have_a_scale_if_they_are_multiples_of_one_another(units, expected):
+    commonest = max(units, key=units.get)
+    assert scale_of(units, [], commonest) == expected
+
+
+def test_a_letter_is_a_power_of_ten_where_numbers_with_it_have_fractions():
+    assert scale_of({"": 90, "B": 9}, ["B"], "") == ("", "powers of ten")
+    assert scale_of({"": 90, "b": 9}, ["b"], "") == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("unit", "of_column", "scale", "factor"),
+    [
+        ("M", "k", "powers of ten", 1000),
+        ("", "k", "powers of ten", Fraction(1, 1000)),
+        ("KiB", "", "bytes", 1024),
+        ("MB", "B", "bytes", 10**6),
+        ("month", "years", "time", Fraction(1, 12)),
+        ("h:mm", "h:mm:ss", "clock", Fraction(1, 60)),
+        ("", "kg", "mass", None),
+        ("", "kg", "", 1),
+        ("", "k", "", None),
+        ("", "%", "", None),
+    ],
+)
+def test_units_are_converted_exactly(unit, of_column, scale, factor):
+    assert factor_of(unit, of_column, scale) == factor
 
 
 def test_the_order_of_dates_with_slashes_is_inferred():

@@ -45,7 +45,7 @@ def fitted_of(ranker: Any) -> Fitted:
         for f in features
         if f.name is not None and f.levels and all(isinstance(level, str) for level in f.levels)
     ]
-    dates = {f.name: f.counts for f in features if f.name is not None and f.counts is not None}
+    dates = ranker._schema.date_units if features else {}
     return Fitted(getattr(ranker, "_reading", None), tuple(numbers), tuple(texts), dates)
 
 

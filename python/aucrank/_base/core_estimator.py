@@ -29,7 +29,8 @@ from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.input import Columns, KindsByColumn, count_rows, learn_columns, read_columns
 from aucrank._data.labels import encode_binary
 from aucrank._data.leak_warnings import SumsOfValues, warn_of_leaks, warn_of_leaks_by_sums
-from aucrank._data.reading import Reading
+from aucrank._data.mark_warnings import warn_of_marks
+from aucrank._data.reading import Reading, with_times
 from aucrank._data.row_blocks import read_blocks
 from aucrank._data.sample import CodedSample, Sample
 from aucrank._data.schema import Schema, errors_by_name
@@ -357,6 +358,7 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
             if groups is None and time is None and "groups" in signature(self.fit).parameters:
                 warn_of_blocks(columns, schema, positive)
             warn_of_leaks(columns, schema, positive, weight)
+            warn_of_marks(columns, schema)
             seed = check_seed(getattr(self, "random_state", None))
             blocks = read_blocks(groups, time, count_rows(columns), kept)
             if blocks is not None and groups is not None and time is not None:
@@ -452,6 +454,7 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
                 " sample by their content. `aucrank.metrics.roc_state` measures it on all of them."
             )
         warn_of_leaks(sample.columns, sample.schema, sample.positive, sample.weight)
+        warn_of_marks(sample.columns, sample.schema)
         with errors_by_name(sample.schema), inner_fits_are_silent():
             model = self._finish_model(self._fit_model(context), context)
         self._set_fitted(self.classes_, sample.schema, model)
@@ -534,6 +537,7 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
         reading = self.__dict__.get("_reading")
         if reading is not None:
             reading = reading.of_columns(self._schema.names or ())
+        reading = with_times(reading, self._schema.date_units)
         name, params = type(self).__name__, encode_params(params)
         report = self._fit_report()
         return Header(name, params, classes, self._schema, sample, reading, report)

@@ -142,7 +142,9 @@ class Header:
                 }:
                     schema = Schema.from_json(features)
                     reading = found.get("reading")
-                    names = schema.names or ()
+                    if reading is not None:
+                        reading = Reading.from_json(reading, schema.names or ())
+                        schema = schema.counting(reading.date_units)
                     report = found.get("report")
                     if not isinstance(report, dict | None):
                         raise ValueError("`report` has an unknown form")
@@ -152,7 +154,7 @@ class Header:
                         None if classes is None else _decode_array(classes),
                         schema,
                         _sample_of(found.get("sample")),
-                        None if reading is None else Reading.from_json(reading, names),
+                        reading,
                         decode_params(report or {}),
                     )
                 case _:

@@ -18,6 +18,7 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.input import Columns, each_column, learn_columns
 from aucrank._data.labels import encode_binary
 from aucrank._data.leak_warnings import warn_of_leaks
+from aucrank._data.mark_warnings import warn_of_marks
 from aucrank._data.row_blocks import read_blocks, read_times
 from aucrank._data.schema import Schema
 from aucrank._data.vectors import vector
@@ -148,6 +149,7 @@ def read_sample(
         None if weight is None else weight > 0,
     )
     warn_of_leaks(columns, schema, positive, weight)
+    warn_of_marks(columns, schema)
     if groups is not None:
         groups = vector(groups, "groups")
         if len(groups) != len(positive):

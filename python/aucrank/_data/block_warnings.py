@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from aucrank._data.column_warnings import (
 from aucrank._data.row_blocks import STEP, mixed, range_of_times
 from aucrank._data.row_names import words_of
 from aucrank._data.schema import Schema
+from aucrank._data.unread_texts import are_iso_dates, unread
 from aucrank._utils.warn import warn_caller
 
 # Words in the names of entities that occur repeatedly.
@@ -57,8 +57,6 @@ _MOST_ROWS = 50_000
 # Ranges of time of a cross-validation within a fit.
 _RANGES = 5
 
-_ISO_DATE = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ].*)?")
-
 
 def warn_of_blocks(columns: Any, schema: Schema, positive: NDArray[np.bool_] | None) -> None:
     """Warn of columns that look like groups or times, where a fit was given neither.
@@ -87,7 +85,7 @@ def warn_of_blocks(columns: Any, schema: Schema, positive: NDArray[np.bool_] | N
             continue
         if _looks_like_times(values, levels, name):
             times.append(schema.label(index))
-        elif _looks_like_groups(values, levels, name, positive):
+        elif _looks_like_groups(values, levels, name, positive) and not unread(levels or (), name):
             groups.append(schema.label(index))
     said = []
     if groups:
@@ -143,9 +141,7 @@ def _is_whole(values: NDArray[Any]) -> bool:
 
 def _looks_like_times(values: NDArray[Any], levels: Sequence[Any] | None, name: str) -> bool:
     if levels is not None:
-        return len(levels) >= _LEAST_TIMES and all(
-            isinstance(level, str) and _ISO_DATE.fullmatch(level) for level in levels
-        )
+        return len(levels) >= _LEAST_TIMES and are_iso_dates(levels)
     # The first rows settle nearly all columns; sorted ones may begin with many rows of one day.
     if all(len(np.unique(part)) < _LEAST_TIMES for part in (values[:1000], values)):
         return False

@@ -1,7 +1,8 @@
 """Columns in the form of models: text becomes numbers or dates, missing markers are removed."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
+from math import isinf
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -9,8 +10,9 @@ import narwhals.stable.v2 as nw
 from aucrank._data import frames
 from aucrank._data.column_form import ColumnForm, form_of_column
 from aucrank._data.date_text import days_of
+from aucrank._data.duration_text import CLOCK_UNITS
 from aucrank._data.missing_marks import MissingMarks
-from aucrank._data.text_survey import MISSING, TextSurvey
+from aucrank._data.text_survey import MISSING, TextSurvey, numbers_among
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
 
@@ -44,15 +46,25 @@ def look_at(survey: TextSurvey, series: nw.Series[Any], decimal: str) -> None:
 
 
 def _look_at_numbers(survey: TextSurvey, numbers: nw.Series[Any], decimal: str) -> None:
+    # Integers beyond 64 bits are floats, whatever a library makes of them.
+    are_whole = numbers.dtype == nw.Int64
+    ends = float(numbers.min()), float(numbers.max())
+    for end in {*ends} if not are_whole else ():
+        if isinf(end):
+            survey.look_at_infinite(end, int((numbers == end).sum()))
+    if any(map(isinf, ends)):
+        numbers = numbers.filter(numbers.is_finite())
+        if not len(numbers):
+            return
+        ends = float(numbers.min()), float(numbers.max())
     known, values = survey.numbers[decimal], list[float]()
     # A few rows are nearly always enough.
     for part in (numbers.head(_FEW), numbers):
         if known.needs_values:
             values = part.unique().to_list()
             known.note_values(values)
-    # Integers beyond 64 bits are floats, whatever a library makes of them.
-    are_whole = numbers.dtype == nw.Int64
-    survey.look_at_numbers(len(numbers), values, str(numbers[0]), decimal, are_whole=are_whole)
+    example = str(numbers[0])
+    survey.look_at_numbers(len(numbers), values, ends, example, decimal, are_whole=are_whole)
 
 
 def _is_text(value: Any) -> bool:
@@ -64,7 +76,7 @@ def read_texts(
 ) -> nw.Series[Any]:
     """Return texts as the numbers that the form of the column makes of them."""
     if series.dtype.is_numeric():
-        return series if form.is_whole else _as_floats(series)
+        return series if form.is_whole else within_ends(_as_floats(series), form)
     if form.kind == "empty":
         return _mapped(series, lambda _: None, nw.Float64)
     gone = frozenset([*MISSING, *missing])
@@ -92,6 +104,14 @@ def _mapped(series: nw.Series[Any], value_of: Callable[[Any], Any], dtype: Any) 
     known = {value: value_of(value) for value in series.unique().to_list()}
     values = [known[value] if value in known else value_of(value) for value in series.to_list()]
     return nw.new_series(series.name, values, dtype, backend=series.implementation)
+
+
+def within_ends(numbers: nw.Series[Any], form: ColumnForm) -> nw.Series[Any]:
+    """Return numbers with those for infinity in its place."""
+    low, high = form.ends
+    if low is None and high is None:
+        return numbers
+    return numbers.clip(low, high)
 
 
 def _as_floats(series: nw.Series[Any]) -> nw.Series[Any]:
@@ -126,7 +146,7 @@ def without_texts(
 def without_marks(frame: nw.DataFrame[Any], missing: MissingMarks) -> nw.DataFrame[Any]:
     """Return the frame with numbers that stand for missing values removed."""
     marks = {
-        name: _numbers_among(missing.of(name))
+        name: numbers_among(missing.of(name))
         for name, dtype in frame.schema.items()
         if dtype.is_numeric()
     }
@@ -137,16 +157,6 @@ def without_marks(frame: nw.DataFrame[Any], missing: MissingMarks) -> nw.DataFra
         for name, numbers in marks.items()
         if numbers
     )
-
-
-def _numbers_among(marks: Sequence[str]) -> list[float]:
-    numbers = []
-    for mark in marks:
-        try:
-            numbers.append(float(mark))
-        except ValueError:
-            continue
-    return numbers
 
 
 def numbers_for_nothing(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
@@ -179,6 +189,30 @@ def dates_as_days(frame: nw.DataFrame[Any], left: Collection[str | None]) -> nw.
     return frame.with_columns(_mapped(frame[name], days_of, nw.Float64) for name in names)
 
 
+def typed_times(series: nw.Series[Any]) -> ColumnForm | None:
+    """Return the form of a column whose dtype is a duration, None for any other.
+
+    They are hours, as the same texts are.
+    """
+    is_times = frames.is_times(series)
+    return ColumnForm("number", unit=CLOCK_UNITS[1], counts="hours") if is_times else None
+
+
+def plain_numbers(frame: nw.DataFrame[Any], left: Collection[str | None]) -> nw.DataFrame[Any]:
+    """Return the frame with times as hours, and numbers that are Python objects as floats."""
+    numbers = {
+        name: frames.counted(series) if frames.is_times(series) else frames.to_numbers(series, name)
+        for name in frame.columns
+        for series in [frame[name]]
+        if name not in left
+        and (frames.is_times(series) or (frames.is_object(series) and frames.is_numeric(series)))
+    }
+    backend = frame.implementation
+    return frame.with_columns(
+        nw.new_series(name, values, nw.Float64, backend=backend) for name, values in numbers.items()
+    )
+
+
 def date_form(survey: TextSurvey) -> ColumnForm | None:
     """Return the form of a text column that holds dates, None for any other."""
     form = form_of_column(survey, ".")
@@ -193,6 +227,15 @@ def notes_on_dates(names: Iterable[str]) -> list[str]:
     what = plural(len(columns), "column")
     named = listed(list(map(shown, columns)))
     return [f"{what} of dates, counted in days since 1970: {named}"]
+
+
+def notes_on_times(names: Iterable[str]) -> list[str]:
+    """Return the notes on columns of durations."""
+    columns = list(names)
+    if not columns:
+        return []
+    named = listed(list(map(shown, columns)))
+    return [f"{plural(len(columns), 'column')} of times, counted in hours: {named}"]
 
 
 def forms_to_keep(forms: Mapping[str, ColumnForm]) -> dict[str, ColumnForm]:

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from aucrank._data import frames
 from aucrank._data.apart import columns_apart
-from aucrank._data.date_columns import days_of_series
 from aucrank._data.facts import Facts
 from aucrank._data.fingerprint import compared_batches
 from aucrank._data.passes import Batch, Passes
@@ -92,8 +91,8 @@ def coded_column(batch: Batch, facts: Facts, index: int) -> NDArray[Any]:
     with batch.named_in_errors():
         if feature.levels is not None:
             return feature.encode(frames.to_factors(series, label))
-        if feature.counts is not None and frames.is_dates(series):
-            return days_of_series(series)
+        if frames.is_counted(series, feature.counts):
+            return frames.counted(series)
         numbers = frames.to_numbers(series, label).astype(facts.dtypes[index], copy=False)
     infinite = np.isinf(numbers)
     if infinite.any():

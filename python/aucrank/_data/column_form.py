@@ -2,18 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import inf, isfinite, isinf
 from typing import Any, Literal
 
-from aucrank._data.date_text import ORDERS, days_in
-from aucrank._data.number_text import read_number
-from aucrank._data.text_survey import (
-    GAPS,
-    Odd,
-    TextSurvey,
-    are_nearly_all,
-    is_blank_mark,
-    is_same_unit,
-)
+from aucrank._data.date_text import ORDERS, SHORT_YEARS, days_in
+from aucrank._data.duration_text import CLOCK_UNITS, read_quantity
+from aucrank._data.text_survey import GAPS, DateCounts, TextSurvey, are_nearly_all, is_blank_mark
+from aucrank._data.units import POWERS_OF_TEN, SCALES, factor_of
 from aucrank._utils.numbers import DateUnit
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
@@ -21,6 +17,13 @@ from aucrank._utils.words import listed, plural
 Kind = Literal["number", "date", "text", "empty"]
 
 _PLURAL = {"number": "numbers", "date": "dates"}
+
+# Number for an infinite one in a column that had none in the fit: beyond all of them, and such that
+# its square is a double, also if it was a float32.
+_FAR = 1e30
+
+#: Numbers for minus and for plus infinity; None where there is none.
+Ends = tuple[float | None, float | None]
 
 
 class ColumnFormError(ValueError):
@@ -37,28 +40,44 @@ class ColumnForm:
         What they hold.
     unit : str
         Prefix or suffix of numbers, such as ``%`` or ``EUR``.
+    scale : str
+        What their units are multiples on, one of `SCALES`; "" if they have one unit.
     order : {"dmy", "mdy"} or None
         How the date ``1/2/2026`` is read; None if it is not a date.
     missing : tuple of str
         Texts that count as missing, in addition to those that do in any column.
     has_groups : bool
         Whether the other decimal mark separates thousands.
+    has_marks : bool
+        Whether some numbers have a minus behind them, or another mark that is not part of them, or
+        some dates a year of two digits.
+    ends : tuple of float or None
+        Numbers for minus and for plus infinity, beyond all others; None for what does not occur.
     n_odd : int
         Rows that count as missing because they hold neither a number, a date nor a known marker.
     is_whole : bool
         Whether all are integers, and none is missing.
-    counts : {"days", "moments"} or None
-        What dates are converted to; None where that is unknown, or for anything else.
+    counts : {"days", "moments", "hours"} or None
+        What dates and times are converted to; None where that is unknown, or for anything else.
+    examples : tuple of str
+        A text with each mark that is not part of a number, or with a year of two digits.
+    n_infinite : int
+        Rows of infinite numbers.
     """
 
     kind: Kind
     unit: str = field(default="", kw_only=True)
+    scale: str = field(default="", kw_only=True)
     order: str | None = field(default=None, kw_only=True)
     missing: tuple[str, ...] = field(default=(), kw_only=True)
     has_groups: bool = field(default=False, kw_only=True)
+    has_marks: bool = field(default=False, kw_only=True)
+    ends: Ends = field(default=(None, None), kw_only=True)
     n_odd: int = field(default=0, kw_only=True, compare=False)
     is_whole: bool = field(default=False, kw_only=True, compare=False)
     counts: DateUnit | None = field(default=None, kw_only=True, compare=False)
+    examples: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
+    n_infinite: int = field(default=0, kw_only=True, compare=False)
 
     @property
     def is_numeric(self) -> bool:
@@ -71,8 +90,29 @@ class ColumnForm:
             return None
         if self.kind == "date":
             return days_in(text, self.order)
-        number = read_number(text, decimal)
-        return number.value if number and is_same_unit(number.unit, self.unit) else None
+        number = read_quantity(text, decimal)
+        if number is None:
+            return None
+        if isinf(number.value):
+            return self.within(number.value)
+        factor = factor_of(number.unit, self.unit, self.scale)
+        if factor is None:
+            return None
+        # Exactly, so that 2.3k and 2300 are the same number.
+        value = number.value if factor == 1 else float(Fraction(repr(number.value)) * factor)
+        return self.within(value)
+
+    def within(self, value: float) -> float:
+        """Return a number, or that for infinity if it is as far out."""
+        low, high = self.ends
+        if low is not None and value < low:
+            return low
+        return high if high is not None and value > high else value
+
+    @property
+    def reads_bare(self) -> bool:
+        """Whether a number without a unit is one of the column as it is."""
+        return factor_of("", self.unit, self.scale) == 1
 
     def fitted_to(self, survey: TextSurvey, decimal: str, column: str, hint: str) -> "ColumnForm":
         """Return the form, extended by missing values in rows that were not part of the fit.
@@ -93,7 +133,14 @@ class ColumnForm:
         ColumnFormError
             If more than a few rows hold something else; the message shows one.
         """
-        odd = self._odd(survey, decimal)
+        numbers = survey.numbers[decimal]
+        scale = self.scale
+        if self.kind == "number" and not scale and self.unit not in CLOCK_UNITS:
+            scale = numbers.unit_and_scale(self.unit)[1]
+        if self.kind == "date":
+            odd, examples = survey.dates[self.order].odd.copy(), _short(survey.dates[self.order])
+        else:
+            odd, examples = numbers.odd_besides(self.unit, scale), tuple(numbers.marks.values())
         for text, count in survey.gaps.items():
             if not is_blank_mark(text):
                 odd.note(text, count)
@@ -105,17 +152,21 @@ class ColumnForm:
                 f" {_PLURAL[self.kind]}{hint}"
             )
         blanks = {text for text in survey.gaps if is_blank_mark(text)}
+        low, high = self.ends
         return replace(
             self,
+            scale=scale,
             missing=(*self.missing, *sorted((odd.texts.keys() | blanks) - set(self.missing))),
             n_odd=n_odd,
-            has_groups=survey.numbers[decimal].n_grouped > 0,
+            has_groups=numbers.n_grouped > 0,
+            has_marks=bool(examples),
+            ends=(
+                -_FAR if low is None and numbers.infinite[-inf] else low,
+                _FAR if high is None and numbers.infinite[inf] else high,
+            ),
+            examples=examples,
+            n_infinite=numbers.infinite.total(),
         )
-
-    def _odd(self, survey: TextSurvey, decimal: str) -> Odd:
-        if self.kind == "date":
-            return survey.dates[self.order].odd.copy()
-        return survey.numbers[decimal].odd_besides(self.unit)
 
     def notes(
         self, name: str, decimal: str, option: str, fitted: "ColumnForm | None" = None
@@ -148,19 +199,40 @@ class ColumnForm:
             verb = f"is {what} and counts" if len(odd) == 1 else f"are {what} and count"
             rows = plural(self.n_odd, "row")
             notes.append(f"{column}: {_examples(odd)} {verb} as missing, in {rows} (see {option})")
-        if fitted is None and self.unit:
-            notes.append(f"{column}: numbers in {shown(self.unit)} (see {option})")
+        if (self.unit or self.scale) if fitted is None else self.scale != fitted.scale:
+            notes.append(f"{column}: {_in_unit(self.unit, self.scale)} (see {option})")
+        if self.examples and (fitted is None or not fitted.has_marks):
+            one = len(self.examples) == 1
+            as_what = f"is read as a {self.kind}" if one else f"are read as {_PLURAL[self.kind]}"
+            years = f" of {SHORT_YEARS}" if self.kind == "date" else ""
+            notes.append(f"{column}: {_examples(self.examples)} {as_what}{years} (see {option})")
+        if self.n_infinite and (fitted is None or fitted.ends != self.ends):
+            notes.append(f"{column}: {self._of_infinity(name, option)}")
         if self.has_groups and (decimal == "." if fitted is None else not fitted.has_groups):
             marks = "commas" if decimal == "." else "points"
             notes.append(f"{column}: {marks} part thousands")
         return notes
 
+    def _of_infinity(self, name: str, option: str) -> str:
+        known = [k for k, end in enumerate(self.ends) if end is not None]
+        texts, ends = ["-inf", "inf"], ["the least", "the greatest"]
+        count = "counts" if len(known) == 1 else "count"
+        instead = f"missing={{{name!r}: [{texts[known[-1]]!r}]}}"
+        if option.startswith("--"):
+            instead = f"--missing-in {shown(name)}={texts[known[-1]]}"
+        return (
+            f"{listed([texts[k] for k in known])} in {plural(self.n_infinite, 'row')} {count} as"
+            f" {listed([ends[k] for k in known])} number ({instead} makes it missing)"
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return the form for a saved model."""
         found: dict[str, Any] = {"kind": self.kind}
-        for name in ("unit", "order", "missing", "has_groups"):
+        for name in ("unit", "scale", "order", "missing", "has_groups", "has_marks"):
             if value := getattr(self, name):
                 found[name] = list(value) if isinstance(value, tuple) else value
+        if self.ends != (None, None):
+            found["ends"] = list(self.ends)
         return found
 
     @classmethod
@@ -175,20 +247,31 @@ class ColumnForm:
         match found:
             case {"kind": "number" | "date" | "text" | "empty" as kind, **others}:
                 unit, order = others.get("unit", ""), others.get("order")
-                missing, has_groups = others.get("missing", []), others.get("has_groups", False)
+                scale, missing = others.get("scale", ""), others.get("missing", [])
+                has_groups, has_marks = (
+                    others.get(name, False) for name in ("has_groups", "has_marks")
+                )
+                ends: Any = others.get("ends", [None, None])
                 if (
                     isinstance(unit, str)
+                    and scale in SCALES
                     and order in (None, *ORDERS)
                     and isinstance(missing, list)
                     and all(isinstance(text, str) for text in missing)
                     and isinstance(has_groups, bool)
+                    and isinstance(has_marks, bool)
+                    and _are_ends(ends)
                 ):
                     return cls(
                         kind,
                         unit=unit,
+                        scale=scale,
                         order=order,
                         missing=tuple(missing),
                         has_groups=has_groups,
+                        has_marks=has_marks,
+                        ends=(ends[0], ends[1]),
+                        counts=_counts_of(unit, scale),
                     )
         raise ValueError("the form of a column has an unknown form")
 
@@ -199,6 +282,35 @@ def _examples(texts: Sequence[str]) -> str:
     return listed([*first, "others"] if len(texts) > 3 else first)
 
 
+def _counts_of(unit: str, scale: str) -> DateUnit | None:
+    """Return what numbers with a unit count, as far as columns of dates and times do."""
+    return "hours" if unit in CLOCK_UNITS and not scale else None
+
+
+def _short(dates: DateCounts) -> tuple[str, ...]:
+    return (dates.short,) if dates.short else ()
+
+
+def _are_ends(found: Any) -> bool:
+    """Return whether these are numbers for minus and plus infinity in a saved model."""
+    return (
+        isinstance(found, list)
+        and len(found) == 2
+        and all(end is None or (isinstance(end, float | int) and isfinite(end)) for end in found)
+    )
+
+
+def _in_unit(unit: str, scale: str) -> str:
+    """Return in words what the numbers of a column are counted in."""
+    if unit in CLOCK_UNITS:
+        return "times in minutes" if scale and unit == CLOCK_UNITS[0] else "times in hours"
+    if scale == POWERS_OF_TEN:
+        return f"{f'numbers in {shown(unit)}, ' if unit else ''}k, M and the like are multiplied"
+    if scale:
+        return f"numbers in {shown(unit or 'bytes')}, other units of {scale} are converted"
+    return f"numbers in {shown(unit)}"
+
+
 def form_of_column(survey: TextSurvey, decimal: str) -> ColumnForm:
     """Return what a column holds according to all its texts, given the decimal mark of numbers."""
     if survey.n_values == 0:
@@ -207,22 +319,38 @@ def form_of_column(survey: TextSurvey, decimal: str) -> ColumnForm:
     n_known = survey.n_values - n_gaps
     gaps = set(survey.gaps)
     numbers = survey.numbers[decimal]
-    unit = numbers.commonest_unit
-    odd = numbers.odd_besides(unit)
-    if are_nearly_all(n_known, odd.n_rows) and numbers.outnumber(odd):
-        is_whole = numbers.are_whole and not unit and not n_gaps and not odd.n_rows
+    unit, scale = numbers.unit_and_scale()
+    odd = numbers.odd_besides(unit, scale)
+    are_numbers = are_nearly_all(n_known, odd.n_rows) and numbers.outnumber(odd)
+    if are_numbers and not numbers.have_grades:
+        is_whole = numbers.are_whole and not (unit or scale or n_gaps or odd.n_rows)
         return ColumnForm(
             "number",
             unit=unit,
+            scale=scale,
             missing=tuple(sorted(gaps | odd.texts.keys())),
             has_groups=numbers.n_grouped > 0,
+            has_marks=bool(numbers.marks),
+            ends=numbers.ends_in(unit, scale),
+            examples=tuple(numbers.marks.values()),
+            n_infinite=numbers.infinite.total(),
             n_odd=odd.n_rows,
             is_whole=is_whole and survey.n_missing == 0,
+            counts=_counts_of(unit, scale),
         )
     order = survey.order
     odd = survey.dates[order].odd
     if are_nearly_all(n_known, odd.n_rows):
         missing = tuple(sorted(gaps | odd.texts.keys()))
         counts: DateUnit = "days" if survey.dates[order].are_days else "moments"
-        return ColumnForm("date", order=order, missing=missing, n_odd=odd.n_rows, counts=counts)
+        examples = _short(survey.dates[order])
+        return ColumnForm(
+            "date",
+            order=order,
+            missing=missing,
+            has_marks=bool(examples),
+            n_odd=odd.n_rows,
+            counts=counts,
+            examples=examples,
+        )
     return ColumnForm("text")

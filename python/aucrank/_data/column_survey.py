@@ -83,8 +83,8 @@ class _Column:
         self._floats: set[np.dtype[Any]] = set()
         # Origin of the first exact integers, and the first numbers that pass through a float.
         self._exact: dict[bool, str] = {}
-        # Origin of the first dates, and the first numbers that are none.
-        self._dates: dict[bool, str] = {}
+        # Origin of the first dates, the first times, and the first numbers that are neither.
+        self._dates: dict[str, str] = {}
         self._may_have_times = False
         self._counts: DateUnit = "days"
 
@@ -116,11 +116,13 @@ class _Column:
             is_declared = series.dtype == nw.Enum
             self._is_declared = is_declared and self._is_declared is not False
             return
-        is_dates = frames.is_dates(series)
-        self._dates.setdefault(is_dates, origin)
+        kind = "numbers"
+        if frames.is_dates(series) or frames.is_times(series):
+            kind = "times" if frames.is_times(series) else "dates"
+        self._dates.setdefault(kind, origin)
         self._check_dates()
-        if is_dates:
-            self._may_have_times |= series.dtype != nw.Date
+        if kind != "numbers":
+            self._may_have_times |= kind == "dates" and series.dtype != nw.Date
             self._floats.add(np.dtype(np.float64))
         else:
             try:
@@ -137,10 +139,11 @@ class _Column:
             )
 
     def _check_dates(self) -> None:
-        if len(self._dates) == 2:
+        if len(self._dates) > 1:
+            (kind, origin), (other, its) = sorted(self._dates.items())[:2]
             raise TypeError(
-                f"column {self.name!r} holds dates in {self._dates[True]} and numbers in"
-                f" {self._dates[False]}; convert it in one of them"
+                f"column {self.name!r} holds {kind} in {origin} and {other} in {its}; convert it in"
+                " one of them"
             )
 
     def merge(self, other: "_Column") -> None:
@@ -169,7 +172,9 @@ class _Column:
 
     def finish(self, warnings: ColumnWarnings) -> Feature:
         if self.is_numeric:
-            return Feature(self.name, counts=self._counts if True in self._dates else None)
+            if "times" in self._dates:
+                return Feature(self.name, counts="hours")
+            return Feature(self.name, counts=self._counts if "dates" in self._dates else None)
         levels = self._levels.levels()
         if len(self._exact) == 2:
             self._refuse_inexact(levels)

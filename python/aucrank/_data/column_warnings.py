@@ -11,6 +11,7 @@ import numpy as np
 
 from aucrank._data.matching import NUMBER, Matcher, type_name
 from aucrank._data.schema import Factor, Feature, Level, Schema, column_label, is_missing
+from aucrank._data.unread_texts import unread
 from aucrank._utils.warn import warn_caller
 
 #: An identifier has fewer known rows per category than this, on average. Columns of real data sets
@@ -50,7 +51,9 @@ class ColumnWarning(UserWarning):
     A fit raises at most one warning of each kind, and a fit inside another one none. It names
     columns that look like identifiers, with more than one category per 3 rows; and text columns
     that hold numbers except for a few codes, such as "?": there, each number is a category of its
-    own.
+    own. So is each text in columns of numbers with units that are not multiples of one another, and
+    of texts whose digits have one pattern, such as "11-Dec": they may be numbers or dates that are
+    not read.
     It also names columns that separate the classes by themselves, with an AUC of 0.999 and more,
     where each class has 100 rows or more: they may hold what is known only after the outcome.
     Where ``fit`` takes ``groups`` and ``time`` and is given neither, it also names the columns that
@@ -209,6 +212,7 @@ class ColumnWarnings:
     def __init__(self) -> None:
         self._identifiers: list[str] = []
         self._numbers: list[str] = []
+        self._unread: list[str] = []
 
     def look_at(self, feature: Feature, index: int, n_known: int, *, is_declared: bool) -> None:
         """Record a categorical column.
@@ -228,6 +232,8 @@ class ColumnWarnings:
         label = column_label(feature.name, index)
         if not is_declared and (odd := _odd_numbers(levels)):
             self._numbers.append(f"{label} (such as {', '.join(map(_quoted, odd))})")
+        elif not is_declared and (what := unread(levels, feature.name or "")):
+            self._unread.append(f"{label} ({what}, such as {_quoted(str(levels[0]))})")
         elif _LEAST_ROWS <= n_known < ROWS_OF_CATEGORY * len(levels):
             self._identifiers.append(label)
 
@@ -255,6 +261,15 @@ class ColumnWarnings:
                 " a missing value by NaN or None, write the rest as plain numbers, and convert the"
                 f" column{'' if one else 's'} to numbers; name in categorical_features what does"
                 " hold categories."
+            )
+        if self._unread:
+            one = len(self._unread) == 1
+            said.append(
+                f"{in_words(self._unread)} {'looks' if one else 'look'} like numbers or dates that"
+                " are not read, so that every text is a category of its own. Convert"
+                f" {'it' if one else 'them'} to plain numbers of one unit, or to dates; leave out"
+                " what only names the rows, and name in categorical_features what does hold"
+                " categories."
             )
         if said:
             warn_caller(" ".join(said), ColumnWarning)

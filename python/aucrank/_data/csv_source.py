@@ -15,7 +15,7 @@ from aucrank._data.csv_parsers import ArrowParser, Backend, FrameParser, Parser
 from aucrank._data.data_files import Stamps, UnreadableError, describe, read_errors
 from aucrank._data.passes import Head, need_columns
 from aucrank._data.reading import Fitted, Reading
-from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of, is_same_unit
+from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of
 from aucrank._utils.warn import ReadingNote, warn_caller
 
 #: Ends of the names of CSV files.
@@ -277,9 +277,7 @@ class CsvSource:
     def _types_of_blocks(self) -> dict[str, Any]:
         """Return the types of columns for the parser: those it would misread are text."""
         return {
-            name: self._type(form)
-            if form.kind == "number" and is_same_unit("", form.unit)
-            else nw.String()
+            name: self._type(form) if form.kind == "number" and form.reads_bare else nw.String()
             for name, form in self._learned().items()
         }
 

@@ -1,4 +1,4 @@
-"""Columns of dates and times as days since 1970: the doubles that the same texts are read as."""
+"""Columns of dates as days since 1970 and of times as hours: the doubles of the same texts."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._data.date_text import days_of
+from aucrank._data.schema import is_missing
 from aucrank._utils.numbers import SECONDS_A_DAY, DateUnit
 
 #: Integers up to this one are doubles, so that a quotient of two is rounded once.
@@ -50,6 +51,22 @@ def days_of_array(moments: NDArray[np.datetime64]) -> NDArray[np.float64]:
     else:
         seconds = moments.astype("M8[s]").astype(np.float64)
     return np.where(missing, np.nan, seconds / SECONDS_A_DAY)
+
+
+def hours_of_series(series: nw.Series[Any]) -> NDArray[np.float64]:
+    """Return a column of durations as hours; missing is NaN."""
+    values = series.to_numpy()
+    if values.dtype.kind != "m":
+        found = [None if is_missing(value) else value for value in series.to_list()]
+        values = np.array(found, dtype="m8[us]")
+    unit, step = np.datetime_data(values.dtype)
+    if unit not in _PER_SECOND and unit not in _PER_MICROSECOND:
+        values, unit, step = values.astype("m8[s]"), "s", 1
+    # In microseconds, as texts are read, if not in seconds.
+    if unit in _PER_MICROSECOND:
+        values, unit, step = values.astype("m8[us]"), "us", 1
+    hours = values.astype(np.int64) * step / (3600 * _PER_SECOND.get(unit, 1))
+    return np.where(np.isnat(values), np.nan, hours)
 
 
 def unit_of_days(days: NDArray[np.float64]) -> DateUnit:

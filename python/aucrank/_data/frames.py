@@ -4,14 +4,17 @@ The narwhals dtype determines the kind of a column; memory access is left to the
 imported already when one of its columns arrives here.
 """
 
-from datetime import date
+from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from aucrank._data.date_columns import days_of_series, hours_of_series
 from aucrank._data.schema import Factor, is_missing
+from aucrank._utils.numbers import DateUnit
 
 Numbers = NDArray[np.float64] | NDArray[np.float32]
 
@@ -48,6 +51,23 @@ def is_dates(series: nw.Series[Any]) -> bool:
         kind = getattr(getattr(native, "dtype", None), "kind", None)
         return kind == "M" or str(getattr(native, "type", None)) == "date64[ms]"
     return _object_kind(series) is date
+
+
+def is_times(series: nw.Series[Any]) -> bool:
+    """Return whether a column holds durations, by its dtype or by its values."""
+    if _is_plain(series):
+        return False
+    return series.dtype == nw.Duration or _object_kind(series) is timedelta
+
+
+def is_counted(series: nw.Series[Any], counts: DateUnit | None) -> bool:
+    """Return whether a column holds times if they are counted in hours, or dates if in days."""
+    return counts is not None and (is_times(series) if counts == "hours" else is_dates(series))
+
+
+def counted(series: nw.Series[Any]) -> NDArray[np.float64]:
+    """Return a column of times as hours, or one of dates as days since 1970; missing is NaN."""
+    return hours_of_series(series) if is_times(series) else days_of_series(series)
 
 
 def to_numbers(series: nw.Series[Any], label: str) -> Numbers:
@@ -163,13 +183,13 @@ def _is_number(series: nw.Series[Any]) -> bool:
 
 def is_all_missing(series: nw.Series[Any]) -> bool:
     """Return whether a column of polars or Arrow type `null` holds nothing."""
-    untyped = series.dtype in (nw.Object, nw.Unknown) or _is_object(series)
+    untyped = series.dtype in (nw.Object, nw.Unknown) or is_object(series)
     return untyped and not is_sparse(series) and series.null_count() == len(series)
 
 
 def _object_kind(series: nw.Series[Any]) -> type | None:
-    """Return the type of Python objects: str, float (any number), date, None or object."""
-    if not _is_object(series):
+    """Return the type of objects: str, float (any number), date, timedelta, None or object."""
+    if not is_object(series):
         return object
     native = series.to_native()
     values = native.dropna() if hasattr(native, "dropna") else series.to_numpy()
@@ -180,11 +200,13 @@ def _object_kind(series: nw.Series[Any]) -> type | None:
         return str
     if all(issubclass(kind, date) for kind in kinds):
         return date
-    numbers = bool | int | float | np.number | np.bool_
+    if all(issubclass(kind, timedelta) for kind in kinds):
+        return timedelta
+    numbers = bool | int | float | Decimal | np.number | np.bool_
     return float if all(issubclass(kind, numbers) for kind in kinds) else object
 
 
-def _is_object(series: nw.Series[Any]) -> bool:
+def is_object(series: nw.Series[Any]) -> bool:
     """Return whether a column holds Python objects; narwhals reports String for some of pandas."""
     dtype = getattr(series.to_native(), "dtype", None)
     return series.dtype == nw.Object or (isinstance(dtype, np.dtype) and dtype == np.object_)

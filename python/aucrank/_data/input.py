@@ -22,7 +22,7 @@ from aucrank._data import frames
 from aucrank._data.as_frame import as_frame
 from aucrank._data.column_lookup import IN_A_LIST, find_column
 from aucrank._data.column_warnings import ColumnWarnings, OtherTypes
-from aucrank._data.date_columns import days_of_array, days_of_series, unit_of_days
+from aucrank._data.date_columns import days_of_array, unit_of_days
 from aucrank._data.schema import Factor, Feature, LevelSet, Schema, column_label, is_missing
 from aucrank._data.sparse import SparseColumns
 
@@ -92,8 +92,11 @@ def learn_columns(
     for index in range(table.n_features):
         name = names[index] if names else None
         if index not in chosen:
-            if table.is_dates(index):
-                vectors[index] = table.days(index)
+            if table.is_times(index):
+                vectors[index] = table.counted(index)
+                features.append(Feature(name, counts="hours"))
+            elif table.is_dates(index):
+                vectors[index] = table.counted(index)
                 features.append(Feature(name, counts=unit_of_days(vectors[index])))
             else:
                 features.append(Feature(name))
@@ -146,11 +149,12 @@ def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
         for index, feature in enumerate(schema.features)
         if feature.levels is not None
     }
-    # A column that was numbers in the fit must not become days in silence.
+    # A column that was numbers in the fit must not become days or hours in silence.
     vectors |= {
-        index: table.days(index)
+        index: table.counted(index)
         for index, feature in enumerate(schema.features)
-        if feature.counts is not None and table.is_dates(index)
+        if (feature.counts == "hours" and table.is_times(index))
+        or (feature.counts in ("days", "moments") and table.is_dates(index))
     }
     others.warn()
     return _gather(table, vectors)
@@ -232,8 +236,10 @@ class _Table(Protocol):
 
     def is_dates(self, index: int) -> bool: ...
 
-    def days(self, index: int) -> NDArray[np.float64]:
-        """Days since 1970 of a column of dates."""
+    def is_times(self, index: int) -> bool: ...
+
+    def counted(self, index: int) -> NDArray[np.float64]:
+        """Days since 1970 of a column of dates, hours of one of times."""
 
     def numbers(self, index: int) -> NDArray[Any]: ...
 
@@ -352,8 +358,11 @@ class _FrameTable:
     def is_dates(self, index: int) -> bool:
         return frames.is_dates(self.columns[index])
 
-    def days(self, index: int) -> NDArray[np.float64]:
-        return days_of_series(self.columns[index])
+    def is_times(self, index: int) -> bool:
+        return frames.is_times(self.columns[index])
+
+    def counted(self, index: int) -> NDArray[np.float64]:
+        return frames.counted(self.columns[index])
 
     def numbers(self, index: int) -> NDArray[Any]:
         return frames.to_numbers(self.columns[index], self._label(index))
@@ -409,7 +418,10 @@ class _SparseTable:
     def is_dates(self, index: int) -> bool:
         return False
 
-    def days(self, index: int) -> NDArray[np.float64]:
+    def is_times(self, index: int) -> bool:
+        return False
+
+    def counted(self, index: int) -> NDArray[np.float64]:
         raise NotImplementedError("a sparse matrix holds numbers")
 
     def numbers(self, index: int) -> NDArray[Any]:
@@ -456,7 +468,10 @@ class _ArrayTable:
     def is_dates(self, index: int) -> bool:
         return self.X.dtype.kind == "M"
 
-    def days(self, index: int) -> NDArray[np.float64]:
+    def is_times(self, index: int) -> bool:
+        return False
+
+    def counted(self, index: int) -> NDArray[np.float64]:
         return np.ascontiguousarray(days_of_array(self.X[:, index]))
 
     def numbers(self, index: int) -> NDArray[Any]:

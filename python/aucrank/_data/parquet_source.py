@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from math import isfinite
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -48,7 +49,8 @@ class ParquetSource(TypedSource):
                 names = _names(file, path)
                 need_columns(columns, names, path)
                 empty = file.schema_arrow.empty_table().select(list(columns))
-                yield Head(nw.from_native(empty, eager_only=True), path, names)
+                finite = _finite_columns(file, columns)
+                yield Head(nw.from_native(empty, eager_only=True), path, names, finite)
 
     def count_rows(self) -> int:
         """Return the number of rows, from the footers of the files."""
@@ -95,3 +97,21 @@ class ParquetSource(TypedSource):
 def _names(file: Any, path: str) -> list[str]:
     names = [name for name in file.schema_arrow.names if not name.startswith(_LABELS_OF_ROWS)]
     return check_column_names(names, path)
+
+
+def _finite_columns(file: Any, columns: Sequence[str]) -> frozenset[str]:
+    """Return the columns of floats whose statistics in the file show that they are finite."""
+    groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
+    places = {file.schema.column(k).path: k for k in range(len(file.schema))}
+    return frozenset(
+        name
+        for name in columns
+        if name in places
+        and file.schema.column(places[name]).physical_type in ("FLOAT", "DOUBLE")
+        and all(_is_finite(group.column(places[name]).statistics) for group in groups)
+    )
+
+
+def _is_finite(statistics: Any) -> bool:
+    has_ends = statistics is not None and statistics.has_min_max
+    return has_ends and isfinite(statistics.min) and isfinite(statistics.max)

@@ -93,11 +93,14 @@ class Head:
         Source of these columns, for messages.
     names : list of str
         Names of all existing columns, requested or not.
+    finite : frozenset of str
+        Requested columns of floats that are known to hold no infinity.
     """
 
     frame: nw.DataFrame[Any]
     origin: str
     names: list[str]
+    finite: frozenset[str] = frozenset()
 
 
 class Source(Protocol):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from aucrank._data.column_form import ColumnForm
+from aucrank._data.duration_text import CLOCK_UNITS
 from aucrank._data.missing_marks import MissingMarks
 from aucrank._utils.numbers import DateUnit
 
@@ -71,6 +72,12 @@ class Reading:
             missing=replace(self.missing, in_columns=in_columns),
         )
 
+    def check_weights(self, column: str) -> None:
+        """Raise a ValueError if a column of weights holds infinity, which numbers stand for."""
+        form = self.columns.get(column)
+        if form is not None and form.ends != (None, None):
+            raise ValueError(f"sample_weight: column {column!r} holds infinity; weights are finite")
+
     @property
     def date_units(self) -> dict[str, DateUnit]:
         """Units of the numbers in columns of dates, by name."""
@@ -130,6 +137,25 @@ def _are_texts(found: Any) -> bool:
     return isinstance(found, list) and all(isinstance(text, str) for text in found)
 
 
+def with_times(reading: Reading | None, units: dict[str, DateUnit]) -> Reading | None:
+    """Return how rows are read, with the columns of hours of a fit whose columns have types.
+
+    Parameters
+    ----------
+    reading : Reading or None
+        How they were read; None if their columns have types.
+    units : dict of str to str
+        Units of columns of dates and times, by name.
+    """
+    if "hours" not in units.values():
+        return reading
+    known = Fitted(None, (), dates=units).forms(units)
+    if reading is None:
+        return Reading(columns=known)
+    times = {name: form for name, form in known.items() if form.kind == "number"}
+    return replace(reading, columns=times | reading.columns)
+
+
 @dataclass(frozen=True, slots=True)
 class Fitted:
     """What a model knows of the files of its fit.
@@ -156,10 +182,14 @@ class Fitted:
         return options if self.reading is None else self.reading.completed(options)
 
     def forms(self, names: Collection[str]) -> dict[str, ColumnForm]:
-        """Return how some columns of numbers are read, by name; only dates where unknown."""
+        """Return how columns of numbers are read, by name; only dates and times where unknown."""
         if self.reading is None:
             known = {name: unit for name, unit in self.dates.items() if name in names}
-            return {name: ColumnForm("date", counts=unit) for name, unit in known.items()}
+            hours = ColumnForm("number", unit=CLOCK_UNITS[1], counts="hours")
+            return {
+                name: hours if unit == "hours" else ColumnForm("date", counts=unit)
+                for name, unit in known.items()
+            }
         plain = ColumnForm("number")
         return {
             name: self.reading.columns.get(name, plain) for name in self.numbers if name in names

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any, Protocol, get_args
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,9 +45,10 @@ class Feature:
     levels : tuple or None
         Sorted distinct values of a categorical column: its code ``k`` means ``levels[k]``.
         ``None`` for a numeric column.
-    counts : {"days", "moments"} or None
+    counts : {"days", "moments", "hours"} or None
         Unit of the numbers in a column of dates since 1970: whole days, or moments as fractions of
-        days. It affects only how they are printed.
+        days; or of durations. It affects how they are printed, and which columns of dates and times
+        are read as such.
     """
 
     name: str | None
@@ -157,10 +158,19 @@ class Schema:
         ]
         return Schema(tuple(features))
 
+    @property
+    def date_units(self) -> dict[str, DateUnit]:
+        """Units of columns of dates and times, by name."""
+        return {f.name: f.counts for f in self.features if f.name is not None and f.counts}
+
     def to_json(self) -> list[dict[str, Any]]:
-        """Return the form that the saved document holds under ``features``."""
+        """Return the form that the saved document holds under ``features``.
+
+        Hours are not part of it: `Reading` has them.
+        """
         return [
-            {"name": f.name, "kind": "numeric"} | ({"counts": f.counts} if f.counts else {})
+            {"name": f.name, "kind": "numeric"}
+            | ({"counts": f.counts} if f.counts not in (None, "hours") else {})
             if f.levels is None
             else {"name": f.name, "kind": "categorical", "levels": list(f.levels)}
             for f in self.features
@@ -182,7 +192,7 @@ class Schema:
             match feature:
                 case {"name": str() | None as name, "kind": "numeric"}:
                     counts = feature.get("counts")
-                    if counts not in (None, *get_args(DateUnit)):
+                    if counts not in (None, "days", "moments"):
                         raise ValueError(f"column {index} counts {counts!r}, which is unknown")
                     read.append(Feature(name, counts=counts))
                 case {"name": str() | None as name, "kind": "categorical", "levels": list(levels)}:

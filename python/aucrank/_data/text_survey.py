@@ -2,17 +2,21 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from math import inf, isfinite, isinf
 
-from aucrank._data.date_text import ORDERS, days_in
-from aucrank._data.number_text import DECIMAL_MARKS, WrittenNumber, read_number
+from aucrank._data.date_text import ORDERS, days_by_order, has_digit, has_short_year
+from aucrank._data.duration_text import read_quantity
+from aucrank._data.number_text import DECIMAL_MARKS, WrittenNumber
+from aucrank._data.units import factor_of, is_same_unit, scale_of
 
 #: Markers of a missing value in any column, in addition to those of readers.
 UNKNOWN = "?"
 
-#: Markers of a missing value for readers: pandas' own list.
+#: Markers of a missing value for readers: pandas' own list, and that of MySQL, Hive and Spark.
 MISSING = [
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
     *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", UNKNOWN),
+    r"\N",
 ]
 _MISSING = frozenset(MISSING)
 
@@ -54,18 +58,20 @@ def is_blank_mark(text: str) -> bool:
     return text.strip() in _MISSING
 
 
+def numbers_among(marks: Iterable[str]) -> list[float]:
+    """Return those of the marks of missing values that are numbers, infinite ones included."""
+    numbers = []
+    for mark in marks:
+        try:
+            numbers.append(float(mark))
+        except ValueError:
+            continue
+    return numbers
+
+
 def are_nearly_all(n_values: int, n_odd: int) -> bool:
     """Return whether so few values are odd that the others determine what a column holds."""
     return n_values > n_odd and n_odd <= _ODD_SHARE * n_values
-
-
-def is_same_unit(unit: str, of_column: str) -> bool:
-    """Return whether a number with a unit belongs to a column with another unit.
-
-    An amount may lack its currency, but a percentage without its sign may be off by a factor of a
-    hundred.
-    """
-    return unit == of_column or (unit == "" and of_column not in ("%", "\u2030"))
 
 
 class Odd:
@@ -124,6 +130,10 @@ class NumberCounts:
         Whether all are integers.
     odd : Odd
         Texts that are not numbers.
+    infinite : Counter of float
+        Rows of plus and minus infinity, which have no unit.
+    marks : dict of str to str
+        The alphabetically first text with each mark that is not part of a number.
     """
 
     def __init__(self) -> None:
@@ -132,17 +142,38 @@ class NumberCounts:
         self.n_shown = 0
         self.are_whole = True
         self.odd = Odd()
+        self.infinite: Counter[float] = Counter()
+        self.marks: dict[str, str] = {}
         self._examples: dict[str, str] = {}
         self._distinct: set[float] = set()
+        self._ranges: dict[str, tuple[float, float]] = {}
+        self._fractions: set[str] = set()
 
     def note(self, text: str, number: WrittenNumber, count: int, *, is_shown: bool) -> None:
         """Count a text that is a number."""
+        self.are_whole &= number.is_whole
+        if isinf(number.value):
+            self.infinite[number.value] += count
+            return
         self.units[number.unit] += count
         self.note_example(number.unit, text)
         self.n_grouped += count * number.has_groups
         self.n_shown += count * is_shown
-        self.are_whole &= number.is_whole
         self.note_values([number.value])
+        self.note_range(number.unit, number.value, number.value)
+        if not number.is_whole:
+            self._fractions.add(number.unit)
+        if number.mark:
+            self.marks[number.mark] = min(text, self.marks.get(number.mark, text))
+
+    def note_fractions(self) -> None:
+        """Note that numbers without a unit are not whole."""
+        self._fractions.add("")
+
+    def note_range(self, unit: str, least: float, greatest: float) -> None:
+        """Extend the range of the finite numbers with a unit."""
+        known = self._ranges.get(unit, (least, greatest))
+        self._ranges[unit] = min(least, known[0]), max(greatest, known[1])
 
     def note_example(self, unit: str, text: str) -> None:
         """Keep the alphabetically first text with a unit."""
@@ -162,18 +193,64 @@ class NumberCounts:
         """Return whether numbers with a few other texts are better read as numbers."""
         return len(self._distinct) >= _NUMBERS_TO_ONE * len(odd.texts)
 
-    @property
-    def commonest_unit(self) -> str:
-        """The unit of most numbers; "" for none."""
-        return max(self.units, key=lambda unit: (self.units[unit], unit), default="")
+    def unit_and_scale(self, of_fit: str | None = None) -> tuple[str, str]:
+        """Return the unit that the column is counted in, and the scale of all units, if any.
 
-    def odd_besides(self, unit: str) -> Odd:
-        """Return the texts that are not numbers in a column with this unit."""
+        Parameters
+        ----------
+        of_fit : str or None, default=None
+            The unit in the fit, to look for its multiples; None for the commonest.
+        """
+        if of_fit is not None:
+            return of_fit, scale_of(self.units + Counter([of_fit]), self._fractions, of_fit)[1]
+        commonest = max(self.units, key=lambda unit: (self.units[unit], unit), default="")
+        return scale_of(self.units, self._fractions, commonest)
+
+    def odd_besides(self, unit: str, scale: str) -> Odd:
+        """Return the texts that are not numbers in a column with this unit and scale."""
         odd = self.odd.copy()
         for other, count in self.units.items():
-            if not is_same_unit(other, unit):
+            if factor_of(other, unit, scale) is None:
                 odd.note(self._examples.get(other, other), count)
         return odd
+
+    def mixed_units(self, least: int) -> list[str]:
+        """Return the units of at least so many rows, if they are not letters behind numbers.
+
+        ``12a`` and ``12b`` are houses, not amounts.
+        """
+        units = sorted(unit for unit, count in self.units.items() if count >= least)
+        are_amounts = any(len(unit) > 1 for unit in units) or all(
+            unit == "" or not is_same_unit("", unit) for unit in units
+        )
+        return units if are_amounts else []
+
+    def ends_in(self, unit: str, scale: str) -> tuple[float | None, float | None]:
+        """Return numbers for minus and plus infinity in a unit, None for what does not occur.
+
+        They are as far beyond all others as these are apart: greater than all, and not so great
+        that the others are alike to a learner that weighs numbers.
+        """
+        known = [
+            end * float(factor)
+            for other, ends in self._ranges.items()
+            if (factor := factor_of(other, unit, scale)) is not None
+            for end in ends
+        ]
+        least, greatest = min(known, default=0.0), max(known, default=0.0)
+        step = greatest - least or abs(greatest) or 1.0
+        if not isfinite(greatest + step) or not isfinite(least - step):
+            step = 0.0
+        low, high = (self.infinite[value] > 0 for value in (-inf, inf))
+        return least - step if low else None, greatest + step if high else None
+
+    @property
+    def have_grades(self) -> bool:
+        """Whether a minus behind a number is that of a grade: 2+, 2, 2-."""
+        if "-" not in self.marks:
+            return False
+        greatest = max(max(-low, high) for low, high in self._ranges.values())
+        return "+" in self.marks or (greatest < 10 and not self._fractions)
 
     def add(self, other: "NumberCounts") -> None:
         """Add the texts of another part of the data."""
@@ -185,6 +262,12 @@ class NumberCounts:
         self.are_whole &= other.are_whole
         self.odd.add(other.odd)
         self.note_values(other._distinct)
+        self.infinite.update(other.infinite)
+        self._fractions |= other._fractions
+        for unit, ends in other._ranges.items():
+            self.note_range(unit, *ends)
+        for mark, text in other.marks.items():
+            self.marks[mark] = min(text, self.marks.get(mark, text))
 
 
 class DateCounts:
@@ -196,6 +279,8 @@ class DateCounts:
         Rows with a date.
     are_days : bool
         Whether none has a time of day.
+    short : str
+        The alphabetically first text whose year has two digits; "" if none.
     odd : Odd
         Texts that are not dates.
     """
@@ -203,10 +288,19 @@ class DateCounts:
     def __init__(self) -> None:
         self.n_rows = 0
         self.are_days = True
+        self.short = ""
         self.odd = Odd()
+
+    def note(self, text: str, days: float, count: int) -> None:
+        """Count a text that is a date."""
+        self.n_rows += count
+        self.are_days &= days.is_integer()
+        if has_short_year(text):
+            self.short = min(text, self.short or text)
 
     def add(self, other: "DateCounts") -> None:
         """Add the texts of another part of the data."""
+        self.short = min(filter(None, (self.short, other.short)), default="")
         self.n_rows += other.n_rows
         self.are_days &= other.are_days
         self.odd.add(other.odd)
@@ -236,6 +330,7 @@ class TextSurvey:
 
     def __init__(self, missing: Collection[str] = ()) -> None:
         self._missing = _MISSING | set(missing)
+        self._missing_numbers = frozenset(numbers_among(missing))
         self.n_values = 0
         self.n_missing = 0
         self.gaps: Counter[str] = Counter()
@@ -259,31 +354,40 @@ class TextSurvey:
                 self._look_at_value(text, count)
 
     def _look_at_value(self, text: str, count: int) -> None:
-        found = {mark: read_number(text, mark) for mark in DECIMAL_MARKS}
+        # Without a mark, a text is read once for both.
+        marks = DECIMAL_MARKS if "." in text or "," in text else DECIMAL_MARKS[:1]
+        found = {mark: read_quantity(text, mark) for mark in marks}
+        found = {mark: found.get(mark, found["."]) for mark in DECIMAL_MARKS}
+        if any(number and number.value in self._missing_numbers for number in found.values()):
+            # Another text of such a number, such as Infinity.
+            self.n_values -= count
+            self.n_missing += count
+            return
         n_marks = sum(number is not None for number in found.values())
         for mark, number in found.items():
             if number is None:
                 self.numbers[mark].odd.note(text, count)
             else:
                 self.numbers[mark].note(text, number, count, is_shown=n_marks == 1)
+        by_order = {} if n_marks or not has_digit(text) else days_by_order(text)
         for order, dates in self.dates.items():
-            days = None if n_marks else days_in(text, order)
+            days = by_order.get(order)
             if days is None:
                 dates.odd.note(text, count)
             else:
-                dates.n_rows += count
-                dates.are_days &= days.is_integer()
+                dates.note(text, days, count)
 
     def look_at_numbers(
         self,
         count: int,
         values: Collection[float],
+        ends: tuple[float, float],
         example: str,
         mark: str,
         *,
         are_whole: bool,
     ) -> None:
-        """Count texts that every reader takes for numbers.
+        """Count texts that every reader takes for finite numbers.
 
         Parameters
         ----------
@@ -291,6 +395,8 @@ class TextSurvey:
             Rows.
         values : collection of float
             Distinct numbers, as far as needed.
+        ends : tuple of float
+            The least and the greatest number.
         example : str
             One of the texts.
         mark : str
@@ -307,11 +413,24 @@ class TextSurvey:
             numbers.units[""] += count
             numbers.are_whole &= are_whole
             numbers.note_values(values)
+            numbers.note_range("", *ends)
             numbers.note_example("", example)
+            if not are_whole:
+                numbers.note_fractions()
         if not are_whole:
             self.numbers[mark].n_shown += count
         for dates in self.dates.values():
             dates.odd.note(example, count)
+
+    def look_at_infinite(self, value: float, count: int) -> None:
+        """Count numbers that are infinite."""
+        if value in self._missing_numbers:
+            self.n_missing += count
+            return
+        self.n_values += count
+        for numbers in self.numbers.values():
+            numbers.infinite[value] += count
+            numbers.are_whole = False
 
     def look_at_missing(self, count: int) -> None:
         """Count missing values."""

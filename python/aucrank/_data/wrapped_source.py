@@ -1,6 +1,7 @@
 """Wrappers of a source: folder names as columns, dates as days, labels as classes."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -11,8 +12,11 @@ from aucrank._data.clean import (
     forms_to_keep,
     look_at,
     notes_on_dates,
+    notes_on_times,
+    plain_numbers,
     read_texts,
     typed_dates,
+    typed_times,
     without_marks,
 )
 from aucrank._data.column_form import ColumnForm, form_of_column
@@ -98,7 +102,7 @@ class PartitionedSource(WrappedSource):
         if heads is None:
             return None
         return (
-            Head(self._completed(head.frame, head.origin, columns), head.origin, self.names)
+            replace(head, frame=self._completed(head.frame, head.origin, columns), names=self.names)
             for head in heads
         )
 
@@ -137,6 +141,8 @@ class PartitionedSource(WrappedSource):
 class DatedSource(WrappedSource):
     """Rows with dates, also those in texts, converted to days since 1970.
 
+    Durations become hours, and numbers that are Python objects floats.
+
     Parameters
     ----------
     source : Source
@@ -165,14 +171,16 @@ class DatedSource(WrappedSource):
     @property
     def reading(self) -> Reading:
         """How the rows are read, to be stored with a model that is fitted to them."""
-        return Reading(missing=self._missing, columns=forms_to_keep(self._forms()))
+        of_numbers = {} if self._source.reading is None else self._source.reading.columns
+        columns = of_numbers | forms_to_keep(self._forms())
+        return Reading(missing=self._missing, columns=columns)
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
         """Return the dtypes of columns in each file."""
         heads = self._source.heads(columns)
         if heads is None:
             return None
-        return (Head(self._converted(head.frame), head.origin, head.names) for head in heads)
+        return (replace(head, frame=self._converted(head.frame)) for head in heads)
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
         """Read some of the columns."""
@@ -181,7 +189,7 @@ class DatedSource(WrappedSource):
             yield self._converted(frame), origin
 
     def _converted(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-        frame = dates_as_days(frame, self._left)
+        frame = plain_numbers(dates_as_days(frame, self._left), self._left)
         forms = self._forms()
         texts = [n for n in frame.columns if n in forms and frame.schema[n] == nw.String]
         frame = frame.with_columns(
@@ -197,7 +205,7 @@ class DatedSource(WrappedSource):
             texts: dict[str, TextSurvey] = {}
             for frame in self._frames(names):
                 for name in names:
-                    if form := typed_dates(frame[name]):
+                    if form := typed_dates(frame[name]) or typed_times(frame[name]):
                         found[name] = form
                     elif frame.schema[name] == nw.String:
                         texts[name] = TextSurvey(self._missing.of(name))
@@ -217,7 +225,9 @@ class DatedSource(WrappedSource):
                 if name in found:
                     option = f"--categorical {name}"
                     notes += found[name].notes(name, ".", option, known.get(name))
-            notes += notes_on_dates(name for name in names if name in found)
+            dates = [name for name in names if name in found and found[name].kind == "date"]
+            times = [name for name in names if name in found and found[name].kind == "number"]
+            notes += [*notes_on_dates(dates), *notes_on_times(times)]
             for note in notes:
                 warn_caller(note, ReadingNote)
         return self._known
@@ -253,7 +263,7 @@ class ClassesSource(WrappedSource):
         heads = self._source.heads(columns)
         if heads is None or self._target not in columns:
             return heads
-        return (Head(self._converted(head.frame), head.origin, head.names) for head in heads)
+        return (replace(head, frame=self._converted(head.frame)) for head in heads)
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
         """Read some of the columns."""

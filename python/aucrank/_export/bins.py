@@ -132,7 +132,7 @@ class BinnedFeature(Generic[_Bin]):
     def cut_labels(self) -> list[str]:
         """The cuts as text in a plot: dates, or numbers, rounded where possible."""
         intervals = self.of_kind("interval")[1:]
-        if any(bin_.counts for bin_ in intervals):
+        if any(bin_.counts in ("days", "moments") for bin_ in intervals):
             return [bin_.bounds[0] for bin_ in intervals]
         return distinct(bin_.low for bin_ in intervals)
 

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from typing import Literal
 
-#: Unit of a column of numbers that counts from 1970: days, or moments as fractions of days.
-DateUnit = Literal["days", "moments"]
+#: Unit of a column of dates or durations: days since 1970, moments as fractions of days, or hours.
+DateUnit = Literal["days", "moments", "hours"]
 
 #: Columns of tables that hold bounds, which separate rows: they are shown in full.
 BOUNDS = frozenset({"threshold", "score_from", "score_to"})
@@ -60,7 +60,7 @@ def distinct(values: Iterable[float]) -> list[str]:
 
 def value_text(value: float, counts: DateUnit | None) -> str:
     """Write a value of a column, as a date where the column counts days or moments."""
-    if counts is None or math.floor(value) not in _DAYS:
+    if counts in (None, "hours") or math.floor(value) not in _DAYS:
         return exact(value)
     if value == math.floor(value):
         return _date(int(value))
@@ -73,7 +73,7 @@ def bound_text(bound: float, counts: DateUnit | None) -> str:
     Values that are whole days are below the bound where they are before the date; those that are
     whole microseconds, where they are before the moment.
     """
-    if counts is None or not _DAYS.start <= bound < _DAYS.stop - 1:
+    if counts in (None, "hours") or not _DAYS.start <= bound < _DAYS.stop - 1:
         return exact(bound)
     if counts == "days":
         return _date(math.ceil(bound))

@@ -23,6 +23,7 @@ from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_parsers import Backend
 from aucrank._data.csv_source import CsvSource
 from aucrank._data.data_files import UnreadableError, why_unreadable
+from aucrank._data.finite_source import FiniteSource
 from aucrank._data.frame_source import FrameSource
 from aucrank._data.labels import encode_binary
 from aucrank._data.number_text import read_number
@@ -176,7 +177,9 @@ def read_file(
             missing = options.missing if fitted is None else fitted.completed(options).missing
             rows = FrameSource(_parquet(file, path, backend), sys.maxsize)
             rows.description = path
-            dated = DatedSource(rows, {*text, labels}, missing, fitted)
+            left = {*text, labels}
+            finite = FiniteSource(rows, left, missing, options.keeps_text, fitted)
+            dated = DatedSource(finite, left, missing, fitted)
             frame, reading = all_rows(dated), dated.reading
     except (ColumnFormError, DataChangedError, UnreadableError) as error:
         raise DataError(str(error)) from error
@@ -397,6 +400,9 @@ def read_labelled(
                 f" {plural(len(frame), 'row')}: fill it, or remove these rows"
                 + marks_everywhere(reading)
             )
+    if weight is not None:
+        with plain_errors(f"cannot read {path}"):
+            reading.check_weights(weight)
     X = frame.drop(list(dict.fromkeys(taken)))
     if row_id is None:
         X = without_ids(X, {*keep, *categorical})

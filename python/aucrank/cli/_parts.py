@@ -92,6 +92,9 @@ def target_in_parts(
 def _times(series: nw.Series[Any], reading: Reading, path: str) -> NDArray[Any]:
     """Return the time of each row; dates that were read as days since 1970 become dates again."""
     times = times_of(series, path)
-    if series.name not in reading.date_units or times.dtype.kind not in "iuf":
+    if (
+        reading.date_units.get(series.name) not in ("days", "moments")
+        or times.dtype.kind not in "iuf"
+    ):
         return times
     return np.round(times.astype(np.float64) * SECONDS_A_DAY).astype("datetime64[s]")

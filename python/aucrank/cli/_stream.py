@@ -19,6 +19,7 @@ from aucrank._data.clean import numbers_for_nothing
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import find_files, folder_values, is_pattern, why_unreadable
+from aucrank._data.finite_source import FiniteSource
 from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import DataChangedError, Source, need_columns
 from aucrank._data.reading import Fitted
@@ -182,7 +183,9 @@ def open_source(
         if kinds == {"parquet"}:
             missing = options.missing if fitted is None else fitted.completed(options).missing
             source = ParquetSource(files, CHUNK_ROWS)
-            source = DatedSource(source, {*text, labels}, missing, fitted)
+            left = {*text, labels}
+            finite = FiniteSource(source, left, missing, options.keeps_text, fitted)
+            source = DatedSource(finite, left, missing, fitted)
         else:
             in_files = [name for name in text if name not in folders]
             source = CsvSource(files, CHUNK_ROWS, options, in_files, labels, fitted)

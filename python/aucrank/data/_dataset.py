@@ -334,7 +334,10 @@ class Dataset(MadeFromSources):
             BlockSurvey(self._groups, self._time),
         )
         engine, any_columns = self._engine, self._any_columns
-        return engine.facts(estimator, self._passes, survey, any_columns=any_columns)
+        found = engine.facts(estimator, self._passes, survey, any_columns=any_columns)
+        if self._weight is not None and (reading := self.reading) is not None:
+            reading.check_weights(self._weight)
+        return found
 
     def coded_batches(self, facts: Facts) -> Iterator[CodedBatch]:
         """Read the rows in the form of the core; for estimators.

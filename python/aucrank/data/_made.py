@@ -7,6 +7,7 @@ from aucrank._data.column_lookup import given_names
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import PathLike, find_files, folder_values
+from aucrank._data.finite_source import FiniteSource
 from aucrank._data.frame_source import FrameSource
 from aucrank._data.missing_marks import read_marks
 from aucrank._data.parquet_source import PARQUET, ParquetSource
@@ -41,6 +42,7 @@ class MadeFromSources(InPieces):
         groups: str | None = None,
         time: str | None = None,
         columns: Sequence[str] | None = None,
+        missing: Sequence[str] | Mapping[str, Sequence[str]] = (),
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
     ) -> Self:
@@ -67,6 +69,10 @@ class MadeFromSources(InPieces):
         columns : sequence of str, default=None
             Columns to learn from, in this order; None for all others, which must then be the same
             in all files.
+        missing : sequence of str or dict of str to sequence of str, default=()
+            Numbers that stand for missing values: in every column, or by column, as in ``{"age":
+            ["999"], "ratio": ["inf"]}``. Infinity that is not among them counts as the greatest
+            number of its column, minus infinity as the least, which a warning reports.
         chunk_rows : int, default=65536
             Maximal number of rows in memory at a time.
         spill_dir : path-like, default=None
@@ -87,9 +93,12 @@ class MadeFromSources(InPieces):
             If a file cannot be read, or a column does not exist.
         """
         check_int(chunk_rows, "chunk_rows", low=1)
-        files = find_files(paths, PARQUET)
+        files, marks = find_files(paths, PARQUET), read_marks(missing)
+        source = ParquetSource(files, chunk_rows)
+        need_columns(list(marks.in_columns), source.names, files[0])
+        finite = FiniteSource(source, {target, weight, groups, time}, marks, "text")
         return cls(
-            with_folders(ParquetSource(files, chunk_rows), folder_values(paths, files)),
+            with_folders(finite, folder_values(paths, files)),
             target=target,
             positive=positive,
             weight=weight,

@@ -34,6 +34,7 @@ from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.facts import Facts
 from aucrank._data.input import Columns
 from aucrank._data.leak_warnings import warn_of_leaks
+from aucrank._data.mark_warnings import warn_of_marks
 from aucrank._data.row_blocks import read_blocks
 from aucrank._data.sample import BYTES_OF_VALUE, Sample, bytes_of_rows, read_sample
 from aucrank._data.schema import Schema, errors_by_name
@@ -297,6 +298,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
             judging = dataset.sample_of_classes(facts, n_threads, most_of_class(n_columns))
             sample = judging[0]
             warn_of_leaks(sample.columns, schema, sample.positive, sample.weight)
+            warn_of_marks(sample.columns, schema)
             fit = partial(self._fit_large, start=start, judging=judging)
             with errors_by_name(schema), inner_fits_are_silent():
                 model = self._with_warnings_of(fit, whole)
