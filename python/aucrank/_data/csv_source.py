@@ -13,7 +13,7 @@ from aucrank._data.column_form import ColumnForm, form_of_column
 from aucrank._data.csv_form import CsvForm, CsvOptions, form_of, is_empty, no_text, odd_line
 from aucrank._data.csv_parsers import ArrowParser, Backend, FrameParser, Parser
 from aucrank._data.data_files import Stamps, UnreadableError, describe, read_errors
-from aucrank._data.passes import Head, need_columns
+from aucrank._data.passes import Head, as_written, need_columns, of_written
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of, is_same_unit
 from aucrank._utils.warn import ReadingNote, warn_caller
@@ -117,7 +117,7 @@ class CsvSource:
         empty = nw.from_dict({name: [] for name in types}, types, backend=self._parser.library)
         for path in self.files:
             header = self._form(path).header
-            need_columns(columns, header, path)
+            need_columns(_of_files(columns), header, path)
             yield Head(empty, path, header)
 
     def count_rows(self) -> int | None:
@@ -138,6 +138,10 @@ class CsvSource:
                 frame = without_marks(frame, self._options.missing)
                 for first in range(0, len(frame), self._chunk_rows):
                     yield frame[first : first + self._chunk_rows], path
+
+    def written(self, name: str) -> str:
+        """Return the name by which `read` returns a column as it is written."""
+        return as_written(name)
 
     def check_unchanged(self) -> None:
         """Raise `DataChangedError` if a file has changed since the first call."""
@@ -266,7 +270,7 @@ class CsvSource:
         self, path: str, form: CsvForm, names: Sequence[str], types: Mapping[str, Any]
     ) -> Iterator[nw.DataFrame[Any]]:
         """Parse columns of a file."""
-        need_columns(names, form.header, self._name(path))
+        need_columns(_of_files(names), form.header, self._name(path))
         try:
             with self._read_errors(path, partial(odd_line, path, form, self._options)):
                 yield from self._parser.blocks(path, form, names, types)
@@ -286,7 +290,10 @@ class CsvSource:
     def _types(self, columns: Sequence[str]) -> dict[str, Any]:
         """Return the types of columns."""
         forms = self._learned()
-        return {name: self._type(forms[name]) for name in columns}
+        return {
+            name: nw.String() if of_written(name) is not None else self._type(forms[name])
+            for name in columns
+        }
 
     @staticmethod
     def _type(form: ColumnForm) -> Any:
@@ -302,3 +309,8 @@ class CsvSource:
     ) -> AbstractContextManager[None]:
         errors = self._parser.errors
         return read_errors(path, self._kind, self._stamps, reason_of, errors, self._called)
+
+
+def _of_files(columns: Sequence[str]) -> list[str]:
+    """Return the columns of the files that these are read from."""
+    return [name if (of := of_written(name)) is None else of for name in columns]

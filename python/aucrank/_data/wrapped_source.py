@@ -18,7 +18,7 @@ from aucrank._data.clean import (
 from aucrank._data.column_form import ColumnForm, form_of_column
 from aucrank._data.data_files import describe
 from aucrank._data.missing_marks import MissingMarks
-from aucrank._data.passes import Head, Source
+from aucrank._data.passes import Head, Source, as_written, of_written
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.text_survey import MISSING, TextSurvey
 from aucrank._utils.warn import ReadingNote, warn_caller
@@ -60,6 +60,10 @@ class WrappedSource:
         """Read some of the columns."""
         return self._source.read(columns)
 
+    def written(self, name: str) -> str:
+        """Return the name by which `read` returns a column as it is written."""
+        return self._source.written(name)
+
     def check_unchanged(self) -> None:
         """Raise `DataChangedError` if a file has changed since the first call."""
         self._source.check_unchanged()
@@ -94,7 +98,7 @@ class PartitionedSource(WrappedSource):
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
         """Return the dtypes of columns in each file."""
-        heads = self._source.heads([name for name in columns if name not in self._forms])
+        heads = self._source.heads([name for name in columns if self._of_folders(name) is None])
         if heads is None:
             return None
         return (
@@ -105,23 +109,36 @@ class PartitionedSource(WrappedSource):
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
         """Read some of the columns."""
         # The number of rows is taken from a column of the file.
-        of_files = [name for name in columns if name not in self._forms] or self._source.names[:1]
+        of_files = [name for name in columns if self._of_folders(name) is None]
+        of_files = of_files or self._source.names[:1]
         for frame, origin in self._source.read(of_files):
             yield self._completed(frame, origin, columns), origin
+
+    def written(self, name: str) -> str:
+        """Return the name by which `read` returns a column as it is written."""
+        return as_written(name) if name in self._forms else self._source.written(name)
 
     def read_as(self, fitted: Fitted) -> "PartitionedSource":
         """Return the same rows, read in the way of the model's fit."""
         text = [name for name in self._forms if name in fitted.texts]
         return PartitionedSource(self._source.read_as(fitted), self._values, text)
 
+    def _of_folders(self, name: str) -> str | None:
+        """Return the column of the folder names that a name refers to, None for no such one."""
+        column = of_written(name)
+        column = name if column is None else column
+        return column if column in self._forms else None
+
     def _completed(
         self, frame: nw.DataFrame[Any], file: str, columns: Sequence[str]
     ) -> nw.DataFrame[Any]:
         added = []
         for name in columns:
-            if name in self._forms:
-                text, form = self._values[file][name], self._forms[name]
-                value: Any = None if text in MISSING else text
+            if (column := self._of_folders(name)) is not None:
+                text, form = self._values[file][column], self._forms[column]
+                if is_as_written := name != column:
+                    form = ColumnForm("text")
+                value: Any = None if text in MISSING and not is_as_written else text
                 dtype: Any = nw.String
                 if form.is_numeric or form.kind == "empty":
                     value = None if value is None else form.value_of(text, ".")
@@ -169,16 +186,39 @@ class DatedSource(WrappedSource):
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
         """Return the dtypes of columns in each file."""
-        heads = self._source.heads(columns)
+        heads = self._source.heads(self._of_source(columns))
         if heads is None:
             return None
-        return (Head(self._converted(head.frame), head.origin, head.names) for head in heads)
+        return (Head(self._picked(head.frame, columns), head.origin, head.names) for head in heads)
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
         """Read some of the columns."""
         self._forms()
-        for frame, origin in self._source.read(columns):
-            yield self._converted(frame), origin
+        for frame, origin in self._source.read(self._of_source(columns)):
+            yield self._picked(frame, columns), origin
+
+    def written(self, name: str) -> str:
+        """Return the name by which `read` returns a column as it is written."""
+        of_source = self._source.written(name)
+        return as_written(name) if of_source == name else of_source
+
+    def _of_source(self, columns: Sequence[str]) -> list[str]:
+        """Return the columns of the source that these are made of, each once."""
+        own = (name if (of := self._unconverted(name)) is None else of for name in columns)
+        return list(dict.fromkeys(own))
+
+    def _unconverted(self, name: str) -> str | None:
+        """Return the column whose values have this name if they are not converted."""
+        of = of_written(name)
+        return None if of is None or self._source.written(of) != of else of
+
+    def _picked(self, frame: nw.DataFrame[Any], columns: Sequence[str]) -> nw.DataFrame[Any]:
+        """Return these columns, converted or not."""
+        written = {name: of for name in columns if (of := self._unconverted(name)) is not None}
+        plain = [name for name in columns if name not in written]
+        found = self._converted(frame.select(plain)) if plain else frame
+        added = (frame[of].alias(name) for name, of in written.items())
+        return found.with_columns(*added).select(list(columns)) if written else found
 
     def _converted(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
         frame = dates_as_days(frame, self._left)

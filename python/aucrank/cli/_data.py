@@ -6,8 +6,9 @@ No other module depends on which of them it was: all work on a frame goes throug
 import gzip
 import sys
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -22,11 +23,12 @@ from aucrank._data.column_form import ColumnFormError
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_parsers import Backend
 from aucrank._data.csv_source import CsvSource
+from aucrank._data.csv_text import cell_text
 from aucrank._data.data_files import UnreadableError, why_unreadable
 from aucrank._data.frame_source import FrameSource
 from aucrank._data.labels import encode_binary
 from aucrank._data.number_text import read_number
-from aucrank._data.passes import DataChangedError, all_rows
+from aucrank._data.passes import DataChangedError, all_rows, as_written, of_written
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.row_names import RowNames
 from aucrank._data.wrapped_source import DatedSource
@@ -37,6 +39,7 @@ from aucrank._utils.words import did_you_mean, listed, plural
 from aucrank.cli._csv import STDIN, copy_of_stdin
 from aucrank.cli._errors import DataError, UsageError, plain_errors, readable
 from aucrank.cli._positive import warn_of_positive
+from aucrank.cli._text import write_document
 from aucrank.cli._workbook import as_csv
 
 FileKind = Literal["csv", "parquet", "xlsx"]
@@ -128,6 +131,7 @@ def read_file(
     labels: str | None = None,
     options: CsvOptions | None = None,
     fitted: Fitted | None = None,
+    written: Sequence[str] = (),
 ) -> tuple[nw.DataFrame[Any], Reading]:
     """Read a file; columns of a CSV file are numbers, or text as in the file.
 
@@ -146,6 +150,8 @@ def read_file(
         Known options of CSV files.
     fitted : Fitted, default=None
         What a model knows of the files of its fit, if the rows are read for one.
+    written : sequence of str, default=()
+        Columns to return as they are written, too, under the names of `as_written`.
 
     Returns
     -------
@@ -163,7 +169,9 @@ def read_file(
     def read_csv(csv: str, known: CsvOptions) -> tuple[nw.DataFrame[Any] | None, Reading]:
         rows = ((csv,), sys.maxsize, known, text, labels, fitted)
         source = CsvSource(*rows, backend=backend, called=path, kind=_FORMAT[kind])
-        return all_rows(source), source.reading
+        for name in written:
+            need_column(source.names, name, path, "--id")
+        return all_rows(source, list(map(as_written, written))), source.reading
 
     try:
         if kind == "csv":
@@ -177,7 +185,11 @@ def read_file(
             rows = FrameSource(_parquet(file, path, backend), sys.maxsize)
             rows.description = path
             dated = DatedSource(rows, {*text, labels}, missing, fitted)
+            for name in written:
+                need_column(dated.names, name, path, "--id")
             frame, reading = all_rows(dated), dated.reading
+            if frame is not None and written:
+                frame = frame.with_columns(*_written_in_parquet(file, written, backend))
     except (ColumnFormError, DataChangedError, UnreadableError) as error:
         raise DataError(str(error)) from error
     if frame is None:
@@ -192,8 +204,33 @@ def _parquet(file: str, path: str, backend: Backend) -> nw.DataFrame[Any]:
         frame = nw.read_parquet(file, backend=backend)
     except Exception as error:  # each library has its own family of errors
         raise UnreadableError(path, _FORMAT["parquet"], why_unreadable(file, error)) from error
-    # The index of a pandas frame: pandas restores it, others see a column.
+    if backend == "pandas":
+        # The index of a pandas frame: pandas restores it, others see a column.
+        native = frame.to_native()
+        named = [name for name in native.index.names if name is not None]
+        stored = set(_arrow().read_schema(file).names)
+        frame = nw.from_native(native.reset_index([name for name in named if name in stored]))
     return frame.drop([name for name in frame.columns if name.startswith("__index_level_")])
+
+
+def _written_in_parquet(
+    file: str, names: Sequence[str], backend: Backend
+) -> Iterator[nw.Series[Any]]:
+    """Return columns with the values of the file: pandas makes floats of integers with gaps."""
+    if backend == "pandas":
+        import pandas
+
+        table = _arrow().read_table(file, columns=list(names))
+        frame = nw.from_native(
+            table.to_pandas(types_mapper=pandas.ArrowDtype, ignore_metadata=True), eager_only=True
+        )
+    else:
+        frame = nw.read_parquet(file, backend=backend).select(list(names))
+    return (frame[name].alias(as_written(name)) for name in names)
+
+
+def _arrow() -> Any:
+    return import_module("pyarrow.parquet")
 
 
 _FORMAT = {"csv": "CSV", "parquet": "Parquet", "xlsx": "a workbook"}
@@ -494,15 +531,34 @@ def categorical_columns(X: nw.DataFrame[Any]) -> list[str]:
     return [name for name, dtype in X.schema.items() if dtype in (nw.Categorical, nw.Enum)]
 
 
-def write_scores(
-    columns: dict[str, NDArray[Any]], out: Path | None, *, with_names: bool = True
-) -> None:
+def ids_as_written(series: nw.Series[Any], kind: FileKind) -> Any:
+    """Return ids as their file has them: in a CSV file as texts, in a Parquet file of their type.
+
+    Parameters
+    ----------
+    series : narwhals.Series
+        A column that `as_written` names.
+    kind : {"csv", "parquet"}
+        Format to which they are written.
+    """
+    if kind == "parquet":
+        return series.alias(of_written(series.name) or series.name)
+    rows = zip((series.is_null()).to_list(), series.to_list(), strict=True)
+    # NaN is the one value that differs from itself.
+    return [None if gone or value != value else cell_text(value) for gone, value in rows]
+
+
+def write_scores(columns: dict[str, Any], out: Path | None, *, with_names: bool = True) -> None:
     """Write columns to a CSV or Parquet file, or as CSV to the standard output stream."""
     kind: FileKind = "csv" if out is None else file_kind(out)
-    frame = nw.from_dict(columns, backend=backend_for(kind))
+    typed = [values for values in columns.values() if isinstance(values, nw.Series)]
+    plain = {name: values for name, values in columns.items() if not isinstance(values, nw.Series)}
+    frame = nw.from_dict(plain, backend=backend_for(kind))
+    # Of several columns, `from_dict` makes floats of integers with gaps.
+    frame = frame.with_columns(*typed).select(list(columns))
     if out is None:
         names = "" if with_names else frame.head(0).write_csv()
-        print(frame.write_csv().removeprefix(names), end="")
+        write_document(frame.write_csv().removeprefix(names))
         return
     if kind == "parquet":
         content = BytesIO()

@@ -171,14 +171,19 @@ def save_model(estimator: Any, path: Path) -> int:
 
 
 def read_for(
-    model: SavedModel, path: str, options: CsvOptions, text: Sequence[str] = ()
+    model: SavedModel,
+    path: str,
+    options: CsvOptions,
+    text: Sequence[str] = (),
+    written: Sequence[str] = (),
 ) -> tuple[nw.DataFrame[Any], Reading]:
     """Read a data file whose columns the model scores; other columns are kept, too.
 
-    Those in `text` are text even if they look like numbers.
+    Those in `text` are text even if they look like numbers; those in `written` are also returned
+    as the file has them.
     """
     text = [*text_columns(model), *text]
-    return read_file(path, text=text, options=options, fitted=model.fitted)
+    return read_file(path, text=text, options=options, fitted=model.fitted, written=written)
 
 
 def text_columns(model: SavedModel) -> list[str]:

@@ -1,7 +1,6 @@
 """Sheets of workbooks, converted to CSV files."""
 
 import csv
-import datetime
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aucrank._data.csv_form import CsvOptions
+from aucrank._data.csv_text import cell_text
 from aucrank._data.data_files import UnreadableError, why_unreadable
 from aucrank._data.reading import Fitted
 from aucrank._utils.plain_text import shown
@@ -47,7 +47,7 @@ def as_csv(
         with sheet.open("w", encoding="utf-8", newline="") as out:
             writer = csv.writer(out, lineterminator="\n")
             for row in rows:
-                cells = [_text(value, decimal) for value in row]
+                cells = [cell_text(value, decimal) for value in row]
                 # Formatted but empty rows are skipped.
                 if any(cells):
                     writer.writerow(cells)
@@ -78,19 +78,3 @@ def _rows(file: str, sheet: str | None, path: str) -> list[list[Any]]:
         raise DataError(f"{path} has no sheet {sheet!r}{did_you_mean(sheet, names)}")
     rows: list[list[Any]] = book.get_sheet_by_name(sheet).to_python(skip_empty_area=False)
     return rows
-
-
-def _text(value: Any, decimal: str) -> str:
-    """Write a cell as a spreadsheet program exports it to CSV, but with all digits."""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, float):
-        # A workbook has no integers.
-        text = str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-        return text.replace(".", decimal)
-    if isinstance(value, datetime.datetime):
-        is_day = value.time() == datetime.time()
-        return value.date().isoformat() if is_day else value.isoformat(sep=" ")
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    return str(value)
