@@ -9,6 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,6 +25,10 @@ DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 # Number of bytes that are inspected.
 _HEAD_BYTES = 1 << 18
 _HEAD_LINES = 200
+
+# Further ones, up to a number of bytes, where these hold fewer lines.
+_LEAST_LINES = 6
+_MOST_BYTES = 1 << 25
 
 # Maximal number of lines above a header.
 _TITLE_LINES = 20
@@ -156,7 +161,7 @@ class CsvForm:
     has_unknown: bool
     notes: list[str]
 
-    @property
+    @cached_property
     def header(self) -> list[str]:
         """Names of the columns, in order."""
         return [name for name in self.names if name is not None]
@@ -266,9 +271,11 @@ def _head_of(file: str) -> tuple[bytes, bool]:
     """Return the first bytes of a file, and whether they are the whole file."""
     with _opened(file) as stream:
         head = stream.read(_HEAD_BYTES)
-        if b"\n" not in head:
-            # Includes the names of all columns, however many there are.
-            head += stream.readline()
+        # Includes some rows, however many columns there are, to show their decimal mark.
+        while head.count(b"\n") < _LEAST_LINES and (line := stream.readline(_MOST_BYTES)):
+            head += line
+            if len(head) > _MOST_BYTES:
+                break
         is_whole = not stream.read(1)
     # A character that is not the separator leaves a line as one field.
     csv.field_size_limit(max(csv.field_size_limit(), len(head)))

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 from aucrank._data.clean import forms_to_keep, look_at, notes_on_dates, read_texts, without_marks
 from aucrank._data.column_form import ColumnForm, form_of_column
 from aucrank._data.csv_form import CsvForm, CsvOptions, form_of, is_empty, no_text, odd_line
-from aucrank._data.csv_parsers import ArrowParser, Backend, FrameParser, Parser
+from aucrank._data.csv_parsers import ArrowParser, Backend, FrameParser, Parser, with_series
 from aucrank._data.data_files import Stamps, UnreadableError, describe, read_errors
 from aucrank._data.passes import Head, as_written, need_columns, of_written
 from aucrank._data.reading import Fitted, Reading
@@ -85,13 +85,13 @@ class CsvSource:
         self.files = self._filled(files)
         self.description = describe(files) if called is None else called
         self.names = self._form(self.files[0]).header
-        self._text = {name for name in text if name in self.names}
+        self._text = {*text} & {*self.names}
         if fitted is not None:
             self._known = fitted.forms(self.names)
 
     def read_as(self, fitted: Fitted) -> "CsvSource":
         """Return the same rows, read in the way of the model's fit."""
-        text = {*self._text, *(name for name in fitted.texts if name in self.names)}
+        text = {*self._text, *fitted.texts}
         rows = (self.files, self._chunk_rows, self._given, text, self._labels)
         library, called, kind = self._backend, self._called, self._kind
         return CsvSource(*rows, fitted, backend=library, called=called, kind=kind)
@@ -132,9 +132,8 @@ class CsvSource:
             decimal = self._decimals[path]
             form = replace(self._form(path), decimal=decimal)
             for block in self._blocks(path, form, columns, self._types_of_blocks()):
-                frame = block.with_columns(
-                    read_texts(block[name], forms[name], decimal) for name in read
-                )
+                numbers = (read_texts(block[name], forms[name], decimal) for name in read)
+                frame = with_series(block, numbers)
                 frame = without_marks(frame, self._options.missing)
                 for first in range(0, len(frame), self._chunk_rows):
                     yield frame[first : first + self._chunk_rows], path
@@ -203,7 +202,8 @@ class CsvSource:
         # A unit, or a date without its separators, must not become a number.
         units = {name for name, of_fit in self._known.items() if of_fit != ColumnForm("number")}
         types = dict.fromkeys({*self._text, *units}, nw.String())
-        names = [name for name in self.names if name in form.header]
+        header = set(form.header)
+        names = [name for name in self.names if name in header]
         surveys = {name: TextSurvey(self._options.missing.of(name)) for name in names}
         n_rows = 0
         for block in self._blocks(path, form, names, types):

@@ -157,6 +157,7 @@ class Fitted:
 
     def forms(self, names: Collection[str]) -> dict[str, ColumnForm]:
         """Return how some columns of numbers are read, by name; only dates where unknown."""
+        names = set(names)
         if self.reading is None:
             known = {name: unit for name, unit in self.dates.items() if name in names}
             return {name: ColumnForm("date", counts=unit) for name, unit in known.items()}

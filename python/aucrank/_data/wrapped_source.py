@@ -223,7 +223,7 @@ class DatedSource(WrappedSource):
     def _converted(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
         frame = dates_as_days(frame, self._left)
         forms = self._forms()
-        texts = [n for n in frame.columns if n in forms and frame.schema[n] == nw.String]
+        texts = [n for n, dtype in frame.schema.items() if n in forms and dtype == nw.String]
         frame = frame.with_columns(
             read_texts(frame[name], forms[name], ".", self._missing.of(name)) for name in texts
         )
@@ -239,7 +239,7 @@ class DatedSource(WrappedSource):
                 for name in names:
                     if form := typed_dates(frame[name]):
                         found[name] = form
-                    elif frame.schema[name] == nw.String:
+                    elif frame[name].dtype == nw.String:
                         texts[name] = TextSurvey(self._missing.of(name))
             for frame, _ in self._source.read(list(texts)) if texts else ():
                 for name, survey in texts.items():

@@ -217,7 +217,8 @@ def check_columns(model: SavedModel, columns: Sequence[str], path: str) -> list[
                 f"and {path} has {len(columns)}"
             )
         return None
-    absent = [name for name in names if name not in columns]
+    there = set(columns)
+    absent = [name for name in names if name not in there]
     if absent:
         more = f" and {len(absent) - 1} more that the model needs" if len(absent) > 1 else ""
         raise DataError(
@@ -228,8 +229,9 @@ def check_columns(model: SavedModel, columns: Sequence[str], path: str) -> list[
 
 def check_numbers(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> None:
     """Raise if a column that is numeric in the model holds text."""
+    there = set(frame.columns)
     for feature in model.features:
-        if feature.name not in frame.columns or feature.levels is not None:
+        if feature.name not in there or feature.levels is not None:
             continue
         column = frame[feature.name]
         if column.dtype in (nw.String, nw.Categorical, nw.Enum):

@@ -17,6 +17,7 @@ import narwhals.stable.v2 as nw
 from aucrank._compare.progress import duration
 from aucrank._data.clean import numbers_for_nothing
 from aucrank._data.csv_form import CsvOptions
+from aucrank._data.csv_parsers import with_series
 from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import find_files, folder_values, is_pattern, why_unreadable
 from aucrank._data.parquet_source import PARQUET, ParquetSource
@@ -273,12 +274,13 @@ class ModelSource(ProgressSource):
 
     def _cleaned(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
         """Return columns of the model as if the file were read at once; leave others unchanged."""
-        text = [name for name in text_columns(self._model) if name in frame.columns]
-        own = [f.name for f in self._model.features if f.name in frame.columns]
+        there = set(frame.columns)
+        text = [name for name in text_columns(self._model) if name in there]
+        own = [f.name for f in self._model.features if f.name in there]
         mine = frame.select(own)
         mine = numbers_for_nothing(mine.with_columns(text_series(mine[name]) for name in text))
         check_numbers(self._model, mine, self.description)
-        return frame.with_columns(mine[name] for name in own)
+        return with_series(frame, (mine[name] for name in own))
 
 
 def dataset_for(
@@ -349,9 +351,10 @@ def dataset_to_learn(
         labelled = Dataset(reported, target=target)
         if args.id is None:
             kept = {*args.keep, *args.categorical}
-            ids = ids_in_pieces(labelled, [name for name in columns if name not in kept])
+            found = [name for name in columns if name not in kept]
+            ids = dict.fromkeys(ids_in_pieces(labelled, found))
             if ids and len(ids) < len(columns):
-                say_ids(ids)
+                say_ids(list(ids))
                 columns = [name for name in columns if name not in ids]
         values = values_in_pieces(labelled, target, path)
         if args.positive is None:
