@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import narwhals.stable.v2 as nw
 
 from aucrank._data.clean import series_of, without_texts
-from aucrank._data.csv_form import DAMAGED, CsvForm, CsvOptions, odd_line, open_table
+from aucrank._data.csv_form import BLANK, DAMAGED, CsvForm, CsvOptions, odd_line, open_table
 from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.passes import of_written
 from aucrank._data.text_survey import MISSING, TextSurvey
@@ -63,9 +63,7 @@ class Parser(Protocol):
         """
 
 
-def with_series(
-    frame: nw.DataFrame[Any], columns: Iterable[nw.Series[Any]]
-) -> nw.DataFrame[Any]:
+def with_series(frame: nw.DataFrame[Any], columns: Iterable[nw.Series[Any]]) -> nw.DataFrame[Any]:
     """Return the frame with columns replaced, in time linear in their number for every library."""
     if not frame.implementation.is_pyarrow():
         return frame.with_columns(*columns)
@@ -210,7 +208,9 @@ class FrameParser:
             text = {name for name, dtype in types.items() if dtype == nw.String}
             is_all_text = self._is_all_text or form.is_spaced or form.separator == form.decimal
             frame = self._read(path, form, set(form.field_names) if is_all_text else text)
-            if _may_lack_fields(frame) and (reason := odd_line(path, form, self._options)):
+            # An empty field between blanks would shift those behind it.
+            is_doubtful = form.separator == BLANK or _may_lack_fields(frame)
+            if is_doubtful and (reason := odd_line(path, form, self._options)):
                 raise ValueError(reason)
             self._frame = _plain(frame, form, self._options.missing)
         frame = self._frame

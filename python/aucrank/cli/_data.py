@@ -4,6 +4,7 @@ No other module depends on which of them it was: all work on a frame goes throug
 """
 
 import gzip
+import os
 import sys
 import warnings
 from collections.abc import Collection, Iterator, Sequence
@@ -20,11 +21,12 @@ from numpy.typing import NDArray
 
 from aucrank._data.clean import numbers_for_nothing
 from aucrank._data.column_form import ColumnFormError
-from aucrank._data.csv_form import CsvOptions
+from aucrank._data.csv_form import DAMAGED, CsvOptions
 from aucrank._data.csv_parsers import Backend
 from aucrank._data.csv_source import CsvSource
 from aucrank._data.csv_text import cell_text
 from aucrank._data.data_files import UnreadableError, why_unreadable
+from aucrank._data.file_content import content_of_file
 from aucrank._data.frame_source import FrameSource
 from aucrank._data.labels import encode_binary
 from aucrank._data.number_text import read_number
@@ -34,9 +36,9 @@ from aucrank._data.row_names import RowNames
 from aucrank._data.wrapped_source import DatedSource
 from aucrank._utils.files import write_atomically
 from aucrank._utils.plain_text import shown
-from aucrank._utils.warn import ReadingNote
+from aucrank._utils.warn import ReadingNote, warn_caller
 from aucrank._utils.words import did_you_mean, listed, plural
-from aucrank.cli._csv import STDIN, copy_of_stdin
+from aucrank.cli._csv import copy_of_pipe, is_copied
 from aucrank.cli._errors import DataError, UsageError, plain_errors, readable
 from aucrank.cli._positive import warn_of_positive
 from aucrank.cli._text import write_document
@@ -106,6 +108,32 @@ def file_kind(path: str | Path) -> FileKind:
     )
 
 
+def kind_of(path: str, *, is_named: bool = True) -> FileKind:
+    """Return what a file to read holds, by its content; by its name if there is no such file.
+
+    Notes where the name says something else, unless it is not the user's.
+    """
+    if not os.path.isfile(path):
+        return file_kind(path)
+    with plain_errors(f"cannot read {path}"):
+        try:
+            content = content_of_file(path)
+        except (*DAMAGED, OSError):
+            # Reported where it is read.
+            return file_kind(path)
+    kind: FileKind = "csv" if content == "text" else content
+    try:
+        named: FileKind | None = file_kind(path)
+    except UsageError:
+        named = None
+    if (named, kind) == ("parquet", "csv"):
+        # A damaged one; nobody saves a text under this name.
+        return "parquet"
+    if is_named and named != kind:
+        warn_caller(f"{path} is read as {_FORMAT[kind]}, which it holds", ReadingNote)
+    return kind
+
+
 def backend_for(kind: FileKind) -> Backend:
     """Find the installed package that reads and writes files of this kind."""
     has_pandas, has_polars = _installed("pandas"), _installed("polars")
@@ -161,8 +189,8 @@ def read_file(
         How they were read.
     """
     options = CsvOptions() if options is None else options
-    file = copy_of_stdin() if path == STDIN else path
-    kind = file_kind(file)
+    file = copy_of_pipe(path) if is_copied(path) else path
+    kind = kind_of(file, is_named=file == path)
     file = str(readable(file))
     backend = backend_for(kind)
 

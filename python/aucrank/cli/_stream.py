@@ -1,7 +1,6 @@
 """Data of a folder, of a pattern, or too large for memory, read in batches."""
 
 import argparse
-import gzip
 import os
 import tempfile
 import warnings
@@ -20,6 +19,7 @@ from aucrank._data.csv_form import CsvOptions
 from aucrank._data.csv_parsers import with_series
 from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import find_files, folder_values, is_pattern, why_unreadable
+from aucrank._data.file_content import is_packed, opened
 from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import DataChangedError, Source, need_columns
 from aucrank._data.reading import Fitted
@@ -31,9 +31,9 @@ from aucrank.cli._data import (
     BLANKS,
     check_two,
     checked_values,
-    file_kind,
     greater_of,
     hint_at_positive,
+    kind_of,
     marks_everywhere,
     n_missing,
     need_column,
@@ -113,10 +113,11 @@ def room_for_scores(memory: int | None) -> dict[str, Any]:
 
 def _takes_more(path: str, room: float) -> bool:
     """Return whether a file that is read at once takes more memory, with all of its columns."""
-    if file_kind(path) == "csv":
+    kind = kind_of(path)
+    if kind == "csv":
         with plain_errors(f"cannot read {path} as CSV"):
             return _text_takes_more(path, room)
-    if file_kind(path) == "xlsx":
+    if kind == "xlsx":
         # It has at most a million rows.
         return False
     try:
@@ -133,15 +134,15 @@ def _takes_more(path: str, room: float) -> bool:
 
 def _text_takes_more(path: str, room: float) -> bool:
     """Return whether a CSV file takes more memory: its first lines tell how many values it has."""
-    is_packed = path.lower().endswith(".gz")
     try:
-        with gzip.open(path) if is_packed else open(path, "rb") as stream:
+        is_zipped = is_packed(path)
+        with opened(path) as stream:
             head = stream.read(_HEAD)
             n_rows = head.count(b"\n") + 1
             n_values = n_rows + max(head.count(mark) for mark in (b",", b";", b"\t", b"|"))
             of_byte = max(bytes_of_rows(n_rows, n_values) / max(len(head), 1), _COPIES_OF_TEXT)
-            n_read = len(head) if is_packed else os.path.getsize(path)
-            while is_packed and of_byte * n_read <= room and (block := stream.read(_HEAD)):
+            n_read = len(head) if is_zipped else os.path.getsize(path)
+            while is_zipped and of_byte * n_read <= room and (block := stream.read(_HEAD)):
                 n_read += len(block)
             return of_byte * n_read > room
     except (OSError, EOFError, zlib.error) as error:
@@ -174,7 +175,9 @@ def open_source(
     """
     with stream_errors(f"cannot read {path}"):
         files = find_files(path, (*PARQUET, *CSV))
-        kinds = {file_kind(file) for file in files}
+        kinds = {kind_of(file) for file in files}
+        if "xlsx" in kinds:
+            raise DataError(f"{path} holds workbooks: save their sheets as CSV files")
         if len(kinds) > 1:
             raise DataError(f"{path} holds both CSV and Parquet files: name those of one kind")
         values = folder_values(path, files)

@@ -62,7 +62,9 @@ def _rows(file: str, sheet: str | None, path: str) -> list[list[Any]]:
     """Return the cells of a sheet, from its first row and column on."""
     calamine = needed("python_calamine", "xlsx", "reading a workbook")
     try:
-        book = calamine.CalamineWorkbook.from_path(file)
+        # By its content: `from_path` goes by the name.
+        with open(file, "rb") as stream:
+            book = calamine.CalamineWorkbook.from_filelike(stream)
     except (calamine.CalamineError, OSError) as error:
         raise UnreadableError(path, "a workbook", why_unreadable(file, error)) from error
     names = list(book.sheet_names)
