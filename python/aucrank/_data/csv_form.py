@@ -6,12 +6,12 @@ import gzip
 import io
 import re
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from aucrank._data.file_content import (
     ForeignContentError,
@@ -62,6 +62,8 @@ _COMMENT = "#"
 
 _BLOCK = 1 << 20
 
+_Line = TypeVar("_Line")
+
 
 @dataclass(frozen=True)
 class CsvOptions:
@@ -85,6 +87,8 @@ class CsvOptions:
         Whether there is a header line.
     dashes : str
         Prefix of the names of options in messages.
+    skip_footer : int or None
+        Lines below the last row.
     """
 
     separator: str | None = None
@@ -95,6 +99,7 @@ class CsvOptions:
     comment: str | None = None
     header: bool = True
     dashes: str = ""
+    skip_footer: int | None = None
 
     def __post_init__(self) -> None:
         """Check for invalid options.
@@ -160,6 +165,8 @@ class CsvForm:
         Unusual features that were found.
     is_misnamed : bool
         Whether the name says wrongly that it is compressed, or that it is not.
+    n_footer : int
+        Lines below the last row.
     """
 
     encoding: str
@@ -176,6 +183,7 @@ class CsvForm:
     has_unknown: bool
     notes: list[str]
     is_misnamed: bool = False
+    n_footer: int = 0
 
     @cached_property
     def header(self) -> list[str]:
@@ -192,6 +200,7 @@ class CsvForm:
         """Whether every reader can read the file unchanged."""
         has_others = self.n_skipped or self.n_title or self.comment is not None
         has_others = has_others or self.separator == BLANK or self.is_misnamed
+        has_others = has_others or self.n_footer > 0
         return self.encoding in _UTF8 and not has_others
 
     def alike(self, other: "CsvForm") -> bool:
@@ -240,6 +249,8 @@ def form_of(
     lines = _lines(head, encoding, options, is_whole=is_whole)
     n_skipped, hinted = _lines_to_skip(lines, options)
     lines = lines[n_skipped:]
+    if is_whole and options.skip_footer:
+        lines = list(without_last(lines, options.skip_footer, _is_filled))
     is_misnamed = is_packed(path) != path.lower().endswith(".gz")
     comment = options.comment or _comment_of(lines)
     if comment is not None:
@@ -289,6 +300,7 @@ def form_of(
         any(cell.strip() == UNKNOWN for row in body for cell in row),
         notes,
         is_misnamed,
+        options.skip_footer or 0,
     )
 
 
@@ -549,6 +561,25 @@ class _Lines(io.RawIOBase):
         super().close()
 
 
+def without_last(
+    lines: Iterable[_Line], n_last: int, is_filled: Callable[[_Line], bool]
+) -> Iterator[_Line]:
+    """Yield lines without the last ones, of which only those that are filled count."""
+    held: deque[_Line] = deque()
+    n_filled = 0
+    for line in lines:
+        held.append(line)
+        n_filled += is_filled(line)
+        while n_filled > n_last:
+            first = held.popleft()
+            n_filled -= is_filled(first)
+            yield first
+
+
+def _is_filled(line: str) -> bool:
+    return not line.isspace()
+
+
 def open_table(file: str, form: CsvForm) -> BinaryIO:
     """Open a file for reading as UTF-8, from its header on and without comments."""
     return io.BufferedReader(_Lines(file, form), _BLOCK)
@@ -588,4 +619,6 @@ def _table_lines(text: Iterable[str], form: CsvForm) -> Iterator[tuple[int, str]
         lines = ((place, line) for place, line in lines if not line.startswith(mark))
     if form.separator == BLANK:
         lines = ((place, _with_single_blanks(line)) for place, line in lines)
+    if form.n_footer:
+        lines = without_last(lines, form.n_footer, lambda numbered: _is_filled(numbered[1]))
     return islice(lines, form.n_title, None)

@@ -55,7 +55,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 # A zip archive says the names of its members; those of a workbook are in these folders.
 _ZIP = b"PK\x03\x04"
-_WORKBOOK = re.compile(rb"\[Content_Types\]\.xml|xl/|_rels/|docProps/|mimetype")
+_WORKBOOK = re.compile(rb"\[Content_Types\]\.xml|xl/|_rels/|docProps/")
 
 
 class ForeignContentError(ValueError):
@@ -66,6 +66,12 @@ def is_packed(file: str) -> bool:
     """Return whether a file is compressed by gzip."""
     with Path(file).open("rb") as stream:
         return stream.read(len(_GZIP)) == _GZIP
+
+
+def is_zip(file: str) -> bool:
+    """Return whether a file is a zip archive, as workbooks are."""
+    with Path(file).open("rb") as stream:
+        return stream.read(len(_ZIP)) == _ZIP
 
 
 def opened(file: str) -> Any:
@@ -87,6 +93,8 @@ def content_of_head(head: bytes) -> Content:
     if head.startswith(_ZIP):
         if _WORKBOOK.match(head[30:]):
             return "xlsx"
+        if b"opendocument" in head[30:120]:
+            raise ForeignContentError(f"it is a document of LibreOffice: {_SAVE}")
         raise ForeignContentError(f"it is a zip archive: {_UNPACK}")
     for magic, (what, instead) in _OTHERS.items():
         if head.startswith(magic):
@@ -126,9 +134,9 @@ def content_of_file(file: str) -> Content:
 
 def encoding_of_wide_text(head: bytes) -> str | None:
     """Return the encoding of text in units of two or four bytes; None for any other."""
-    marks = ((b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32"))
-    marks += ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-    for mark, encoding in marks:
+    marks: dict[bytes, str] = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32"}
+    marks |= {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+    for mark, encoding in marks.items():
         if head.startswith(mark):
             return encoding
     # Without a mark: letters, digits, separators and line ends of Latin text have one zero byte,

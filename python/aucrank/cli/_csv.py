@@ -55,6 +55,7 @@ def csv_options(args: argparse.Namespace) -> TableOptions:
             args.comment,
             args.header,
             "--",
+            args.skip_footer,
             args.sheet,
         )
     except ValueError as error:

@@ -26,7 +26,7 @@ from aucrank._data.csv_parsers import Backend
 from aucrank._data.csv_source import CsvSource
 from aucrank._data.csv_text import cell_text
 from aucrank._data.data_files import UnreadableError, why_unreadable
-from aucrank._data.file_content import content_of_file
+from aucrank._data.file_content import content_of_file, is_zip
 from aucrank._data.frame_source import FrameSource
 from aucrank._data.labels import encode_binary
 from aucrank._data.number_text import read_number
@@ -45,6 +45,14 @@ from aucrank.cli._text import write_document
 from aucrank.cli._workbook import as_csv
 
 FileKind = Literal["csv", "parquet", "xlsx"]
+
+# Rows without a label that are named; and how many at the end of a file may be no rows.
+_SHOWN_ROWS, _LINES_OF_FOOTER = 5, 5
+
+# Minimal number of rows for which one may be their total, and the rounding of a sum.
+_ROWS_OF_A_TOTAL, _ROUNDED = 5, 1e-6
+
+_WORKBOOKS = (".xlsx", ".xlsm")
 
 #: Invisible characters that may surround a label.
 BLANKS = " \t\u00a0"
@@ -100,7 +108,7 @@ def file_kind(path: str | Path) -> FileKind:
         return "csv"
     if name.endswith((".parquet", ".pq")):
         return "parquet"
-    if name.endswith((".xlsx", ".xlsm")):
+    if name.endswith(_WORKBOOKS):
         return "xlsx"
     raise UsageError(
         f"cannot tell what {path} holds: its name must end in .csv, .tsv, .txt or .data, also with"
@@ -116,6 +124,9 @@ def kind_of(path: str, *, is_named: bool = True) -> FileKind:
     if not os.path.isfile(path):
         return file_kind(path)
     with plain_errors(f"cannot read {path}"):
+        if is_zip(path) and path.lower().endswith(_WORKBOOKS):
+            # A damaged one may show none of its parts.
+            return "xlsx"
         try:
             content = content_of_file(path)
         except (*DAMAGED, OSError):
@@ -205,7 +216,7 @@ def read_file(
         if kind == "csv":
             frame, reading = read_csv(file, options)
         elif kind == "xlsx":
-            with as_csv(file, options, fitted, path) as (sheet, known):
+            with as_csv(file, options, fitted, path, labels) as (sheet, known):
                 frame, reading = read_csv(sheet, known)
             reading = replace(reading, separator=None, encoding=None)
         else:
@@ -329,18 +340,38 @@ def marks_everywhere(reading: Reading | None) -> str:
 
 def values_of(target: nw.Series[Any], path: str, hint: str = "") -> list[Any]:
     """Return all values of the target, two or more, in ascending order."""
-    values = present_values(target)
-    return checked_values(values, n_missing(target), len(target), target.name, path, hint)
+    missing = are_missing(target).nonzero()[0]
+    return checked_values(
+        present_values(target), missing, len(missing), len(target), target.name, path, hint
+    )
 
 
 def checked_values(
-    values: Sequence[Any], missing: int, n_rows: int, target: str, path: str, hint: str = ""
+    values: Sequence[Any],
+    missing: Sequence[int] | NDArray[np.intp],
+    n_missing: int,
+    n_rows: int,
+    target: str,
+    path: str,
+    hint: str = "",
 ) -> list[Any]:
-    """Sort the values of the target, two or more and none missing."""
-    if missing:
+    """Sort the values of the target, two or more and none missing.
+
+    ``missing`` are the first rows without a value, from 0.
+    """
+    if n_missing:
+        rows = [f"{row + 1:,}" for row in missing[:_SHOWN_ROWS]]
+        more = f" and {n_missing - len(rows):,} more" if n_missing > len(rows) else ""
+        which = f"{', '.join(rows)}{more}" if more else listed(rows)
+        at_end = n_rows - n_missing
+        is_footer = n_missing <= _LINES_OF_FOOTER and int(missing[0]) == at_end and at_end > 0
+        are_none = "it is no row" if n_missing == 1 else "they are no rows"
+        footer = f", with --skip-footer {n_missing} if {are_none}" if is_footer else ""
+        row, them = ("row", "it") if n_missing == 1 else ("rows", "them")
         raise DataError(
-            f"target column {target!r} is missing in {missing:,} of "
-            f"{plural(n_rows, 'row')} of {path}; remove these rows first{hint}"
+            f"target column {target!r} is missing in {n_missing:,} of {plural(n_rows, 'row')} of"
+            f" {path} ({row} {which} below the names of the columns); remove {them} first"
+            f"{footer}{hint}"
         )
     if len(values) < 2:
         raise no_two_classes(target, values, path)
@@ -392,8 +423,54 @@ def rest(value: Any) -> str:
 
 def n_missing(series: nw.Series[Any]) -> int:
     """Count the missing values of a column."""
+    return int(are_missing(series).sum())
+
+
+def are_missing(series: nw.Series[Any]) -> NDArray[np.bool_]:
+    """Return which values of a column are missing."""
     missing = series.is_null()
-    return int((missing | series.is_nan() if series.dtype.is_float() else missing).sum())
+    found = (missing | series.is_nan() if series.dtype.is_float() else missing).to_numpy()
+    return np.asarray(found, dtype=np.bool_)
+
+
+def without_total(
+    frame: nw.DataFrame[Any], target: str, path: str, options: CsvOptions
+) -> nw.DataFrame[Any]:
+    """Return the frame without a last row that has no label, and sums of the rows above.
+
+    It is noted, and an option keeps it.
+    """
+    if options.skip_footer is not None or len(frame) < _ROWS_OF_A_TOTAL:
+        return frame
+    missing = are_missing(frame[target])
+    if not missing[-1] or missing[:-1].any():
+        return frame
+    sums: list[str] = []
+    n_others = 0
+    for name, dtype in frame.schema.items():
+        if name == target or not dtype.is_numeric():
+            continue
+        values = np.asarray(frame[name].cast(nw.Float64).to_numpy(), dtype=np.float64)
+        last, total = float(values[-1]), float(np.nansum(values[:-1]))
+        if not np.isfinite(last):
+            continue
+        is_sum = last != 0 and abs(last - total) <= _ROUNDED * abs(total)
+        sums += [name] if is_sum else []
+        n_others += not is_sum
+    # Means and counts may stand there, too.
+    if len(sums) < max(n_others, 1):
+        return frame
+    warn_caller(
+        f"the last row of {path} has no {shown(target)} and the sums of"
+        f" {listed(list(map(shown, sums[:3])))}: it is a total, and left out (see --skip-footer)",
+        ReadingNote,
+    )
+    frame = frame.head(len(frame) - 1)
+    labels = frame[target]
+    if labels.dtype.is_float() and bool((labels % 1 == 0).all()):
+        # Integers with a gap are floats.
+        frame = frame.with_columns(labels.cast(nw.Int64))
+    return frame
 
 
 def pick_class(text: str, values: Sequence[Any], column: str) -> Any:
@@ -440,6 +517,7 @@ def read_labelled(
         if taken.count(name) > 1 and name in (target, weight, time):
             raise UsageError(f"column {name!r} is given two uses")
 
+    frame = without_total(frame, target, path, CsvOptions() if options is None else options)
     values = values_of(frame[target], path, marks_everywhere(reading))
     if positive is None:
         check_two(target, values, path)

@@ -105,7 +105,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "how a CSV file or a workbook is written (default: what it looks like)"
     )
-    group.add_argument("--sep", metavar="CHAR", help="what parts the columns: ',', ';', 'tab', ...")
+    group.add_argument(
+        "--sep", metavar="CHAR", help="what parts the columns: ',', ';', 'tab', 'blank', ..."
+    )
     group.add_argument("--decimal", choices=(".", ","), help="the mark of decimals")
     group.add_argument(
         "--skip-rows", type=at_least(0), metavar="N", help="lines above the names of the columns"
@@ -117,6 +119,13 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="the same counted otherwise: the names stand in line N, of a workbook in row N",
     )
     group.add_argument(
+        "--skip-footer",
+        type=at_least(0),
+        metavar="N",
+        help="lines below the last row, such as a total (default: a last row of sums without a"
+        " class)",
+    )
+    group.add_argument(
         "--comment", metavar="TEXT", help="what lines begin with that are no rows, such as '#'"
     )
     group.add_argument(
@@ -125,7 +134,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         action="store_false",
         help="the first line is a row: columns are called column_1, column_2, ...",
     )
-    group.add_argument("--sheet", metavar="NAME", help="of a workbook (default: its first sheet)")
+    group.add_argument(
+        "--sheet",
+        metavar="NAME",
+        help="of a workbook (default: the first one that has the columns needed)",
+    )
     group.add_argument("--encoding", metavar="NAME", help="such as utf-8, cp1252 or utf-16")
     group.add_argument(
         "--missing",

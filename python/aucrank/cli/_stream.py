@@ -29,13 +29,13 @@ from aucrank._data.wrapped_source import ClassesSource, DatedSource, WrappedSour
 from aucrank.cli._csv import STDIN
 from aucrank.cli._data import (
     BLANKS,
+    are_missing,
     check_two,
     checked_values,
     greater_of,
     hint_at_positive,
     kind_of,
     marks_everywhere,
-    n_missing,
     need_column,
     no_two_classes,
     pick_class,
@@ -67,6 +67,9 @@ _MEMORY = 4 << 30
 
 # The minimum for `RocState`.
 _LEAST_FOR_SCORES = 1 << 20
+
+# Rows of a batch without a label that may be named.
+_KEPT_ROWS = 10
 
 # A target with more values is numeric.
 _MOST_VALUES = 10_000
@@ -408,15 +411,18 @@ def values_in_pieces(dataset: Dataset, target: str, path: str) -> list[Any]:
     """List the values of the target, up to the limit for classes."""
     found: set[Any] = set()
     n_rows = missing = 0
+    rows: list[int] = []
     for batch in dataset.passes.batches([target]):
         values = batch.frame[target]
+        of_batch = are_missing(values).nonzero()[0]
+        rows += [n_rows + int(row) for row in of_batch[:_KEPT_ROWS]]
         n_rows += len(values)
-        missing += n_missing(values)
+        missing += len(of_batch)
         found.update(present_values(values))
         if len(found) > _MOST_VALUES:
             raise no_two_classes(target, sorted(found), path)
     hint = marks_everywhere(dataset.reading)
-    return checked_values(list(found), missing, n_rows, target, path, hint)
+    return checked_values(list(found), rows, missing, n_rows, target, path, hint)
 
 
 @contextmanager

@@ -331,6 +331,7 @@ def _command(args: argparse.Namespace, model: str, out: str) -> str:
         "--encoding": args.encoding,
         "--skip-rows": None if args.skip_rows is None else str(args.skip_rows),
         "--header-row": None if args.header_row is None else str(args.header_row),
+        "--skip-footer": None if args.skip_footer is None else str(args.skip_footer),
         "--comment": args.comment,
         "--sheet": args.sheet,
         "--n-jobs": None if args.n_jobs is None else str(args.n_jobs),
