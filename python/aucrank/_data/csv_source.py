@@ -17,6 +17,7 @@ from aucrank._data.passes import Head, as_written, need_columns, of_written
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of, is_same_unit
 from aucrank._utils.warn import ReadingNote, warn_caller
+from aucrank._utils.words import for_shell
 
 #: Ends of the names of CSV files.
 CSV = tuple(name + zipped for zipped in ("", ".gz") for name in (".csv", ".tsv", ".txt", ".data"))
@@ -260,7 +261,9 @@ class CsvSource:
             notes.append(f"{UNKNOWN!r} counts as missing")
         decimal = self._decimals[self.files[0]]
         for name, form in self._columns.items():
-            option = f"{self._options.keeps_text} {name}"
+            keeps_text = self._options.keeps_text
+            is_command = bool(self._options.dashes)
+            option = for_shell(keeps_text, name) if is_command else f"{keeps_text} {name}"
             notes += form.notes(name, decimal, option, self._known.get(name))
         dates = [name for name, form in self._columns.items() if form.kind == "date"]
         for note in [*notes, *notes_on_dates(dates)]:

@@ -31,6 +31,12 @@ def cell_text(value: Any, decimal: str = ".") -> str:
         return value.date().isoformat() if is_day else value.isoformat(sep=" ")
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        seconds = value.total_seconds()
+        minutes, left = divmod(abs(seconds), 60)
+        hours, minutes = divmod(int(minutes), 60)
+        whole = f"{int(left):02d}" if left.is_integer() else f"{left:09.6f}"
+        return f"{'-' if seconds < 0 else ''}{hours:02d}:{minutes:02d}:{whole}"
     return str(value)
 
 

@@ -22,6 +22,7 @@ from aucrank._data.passes import Head, Source, as_written, of_written
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.text_survey import MISSING, TextSurvey
 from aucrank._utils.warn import ReadingNote, warn_caller
+from aucrank._utils.words import for_shell
 
 
 class WrappedSource:
@@ -255,7 +256,7 @@ class DatedSource(WrappedSource):
             notes: list[str] = []
             for name in texts:
                 if name in found:
-                    option = f"--categorical {name}"
+                    option = for_shell("--categorical", name)
                     notes += found[name].notes(name, ".", option, known.get(name))
             notes += notes_on_dates(name for name in names if name in found)
             for note in notes:

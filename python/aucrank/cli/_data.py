@@ -37,7 +37,7 @@ from aucrank._data.wrapped_source import DatedSource
 from aucrank._utils.files import write_atomically
 from aucrank._utils.plain_text import shown
 from aucrank._utils.warn import ReadingNote, warn_caller
-from aucrank._utils.words import did_you_mean, listed, plural
+from aucrank._utils.words import did_you_mean, for_shell, listed, plural
 from aucrank.cli._csv import copy_of_pipe, is_copied
 from aucrank.cli._errors import DataError, UsageError, plain_errors, readable
 from aucrank.cli._positive import warn_of_positive
@@ -334,8 +334,9 @@ def marks_everywhere(reading: Reading | None) -> str:
     marks = () if reading is None else reading.missing.everywhere
     if not marks:
         return ""
-    named = shown(" ".join(marks))
-    return f"; --missing {named} is of every column, --missing-in COL={shown(marks[0])} of one"
+    named = shown(for_shell("--missing", *marks))
+    in_one = shown(for_shell("--missing-in", f"COL={marks[0]}"))
+    return f"; {named} is of every column, {in_one} of one"
 
 
 def values_of(target: nw.Series[Any], path: str, hint: str = "") -> list[Any]:
@@ -550,7 +551,7 @@ def read_labelled(
         if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Categorical, nw.Enum)):
             raise DataError(
                 f"column {name!r} of {path} has dtype {dtype}, which is neither numeric nor text: "
-                f"leave it out with --drop {name}, or take it as --categorical"
+                f"leave it out with {for_shell('--drop', name)}, or take it as --categorical"
             )
     return Labelled(
         X=X,

@@ -3,7 +3,7 @@
 import ast
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +149,18 @@ def load_ranker(path: str) -> SavedModel:
     return model
 
 
+def target_of(model: SavedModel, given: str | None) -> str:
+    """Return the given column of classes, or else that of the model's fit."""
+    reading = model.fitted.reading
+    known = given if given is not None or reading is None else reading.target
+    if known is None:
+        raise UsageError(
+            f"{model.path} does not say which column holds the classes, as models of `aucrank fit`"
+            " do: name it with --target"
+        )
+    return known
+
+
 def fit_to(estimator: Any, data: Labelled) -> None:
     """Fit an estimator; its classes are the labels in the file, whichever is positive."""
     check_class_sums(data.weight, data.is_positive, data.labels)
@@ -160,7 +172,7 @@ def fit_to(estimator: Any, data: Labelled) -> None:
     estimator.fit(data.X.to_native(), data.y, sample_weight=data.weight, **dealt)
     estimator.classes_ = data.labels
     if data.reading is not None:
-        estimator._set_reading(data.reading)
+        estimator._set_reading(replace(data.reading, target=data.target))
 
 
 def save_model(estimator: Any, path: Path) -> int:

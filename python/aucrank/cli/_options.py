@@ -87,10 +87,16 @@ def add_model_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="file that `aucrank fit` saved")
 
 
-def add_target(parser: argparse.ArgumentParser, positive_default: str) -> None:
-    """Add the options for the column of labels, and its positive value."""
+def add_target(
+    parser: argparse.ArgumentParser, positive_default: str, *, is_known: bool = False
+) -> None:
+    """Add the options for the column of labels, which a model may know, and its positive value."""
+    default = " (default: that of the model's fit)" if is_known else ""
     parser.add_argument(
-        "--target", required=True, metavar="COL", help="column that holds the classes"
+        "--target",
+        required=not is_known,
+        metavar="COL",
+        help=f"column that holds the classes{default}",
     )
     parser.add_argument(
         "--positive",
@@ -282,6 +288,11 @@ def add_progress(parser: argparse.ArgumentParser) -> None:
         help="say on the standard error stream how far it is, elsewhere than on a terminal by a "
         "line every ten seconds (default: on a terminal)",
     )
+    add_quiet(parser)
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Add the option for no notes, which all commands have."""
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="no progress and no notes; warnings stay"
     )

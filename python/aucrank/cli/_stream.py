@@ -5,6 +5,7 @@ import os
 import tempfile
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -39,7 +40,6 @@ from aucrank.cli._data import (
     need_column,
     no_two_classes,
     pick_class,
-    present_values,
     rest,
     say_ids,
     say_labels,
@@ -67,6 +67,9 @@ _MEMORY = 4 << 30
 
 # The minimum for `RocState`.
 _LEAST_FOR_SCORES = 1 << 20
+
+# Name of a column of counts.
+_N_ROWS = "\x1frows"
 
 # Rows of a batch without a label that may be named.
 _KEPT_ROWS = 10
@@ -311,7 +314,7 @@ def dataset_for(
 
 def dataset_to_learn(
     args: argparse.Namespace, options: CsvOptions, say: Callable[[str], None]
-) -> tuple[Dataset, Any]:
+) -> tuple[Dataset, Any, int]:
     """Open data to learn from.
 
     Parameters
@@ -329,6 +332,8 @@ def dataset_to_learn(
         The rows.
     positive : object
         Positive value of the target.
+    n_positive : int
+        Number of rows with it.
     """
     path, target = args.data, args.target
     # A group 007 differs from 7.
@@ -362,13 +367,15 @@ def dataset_to_learn(
             if ids and len(ids) < len(columns):
                 say_ids(list(ids))
                 columns = [name for name in columns if name not in ids]
-        values = values_in_pieces(labelled, target, path)
+        counts = values_in_pieces(labelled, target, path)
+        values = list(counts)
         if args.positive is None:
             check_two(target, values, path)
             first = greater_of(values)
-            hint_at_positive(target, values, first, None)
+            hint_at_positive(target, values, first, counts[first] / counts.total())
         else:
             first = pick_class(args.positive, values, target)
+        n_positive = counts[first]
         if len(values) > 2:
             label_of = {
                 value: text_of(value) if value == first else rest(first) for value in values
@@ -384,7 +391,7 @@ def dataset_to_learn(
             time=args.time,
             columns=columns,
         )
-        return dataset, first
+        return dataset, first, n_positive
 
 
 def ids_in_pieces(dataset: Dataset, columns: Sequence[str]) -> list[str]:
@@ -407,9 +414,9 @@ def _may_name_rows(
     return {name: found for name, found in names.items() if not found.is_settled}
 
 
-def values_in_pieces(dataset: Dataset, target: str, path: str) -> list[Any]:
-    """List the values of the target, up to the limit for classes."""
-    found: set[Any] = set()
+def values_in_pieces(dataset: Dataset, target: str, path: str) -> "Counter[Any]":
+    """Return the values of the target in order, up to the limit for classes, with their rows."""
+    found: Counter[Any] = Counter()
     n_rows = missing = 0
     rows: list[int] = []
     for batch in dataset.passes.batches([target]):
@@ -418,11 +425,15 @@ def values_in_pieces(dataset: Dataset, target: str, path: str) -> list[Any]:
         rows += [n_rows + int(row) for row in of_batch[:_KEPT_ROWS]]
         n_rows += len(values)
         missing += len(of_batch)
-        found.update(present_values(values))
+        counts = values.value_counts(name=_N_ROWS)
+        shown = zip(counts[target].to_list(), counts[_N_ROWS].to_list(), strict=True)
+        # NaN is the one value that differs from itself.
+        found.update({value: n for value, n in shown if value is not None and value == value})
         if len(found) > _MOST_VALUES:
             raise no_two_classes(target, sorted(found), path)
     hint = marks_everywhere(dataset.reading)
-    return checked_values(list(found), rows, missing, n_rows, target, path, hint)
+    values_found = checked_values(list(found), rows, missing, n_rows, target, path, hint)
+    return Counter({value: found[value] for value in values_found})
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from aucrank.cli._model import (
     features_for,
     load_ranker,
     positive_rows,
+    target_of,
     text_columns,
 )
 from aucrank.cli._parts import check_parts, say_features, target_in_parts, text_of_parts
@@ -57,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"a report is about 1 to {MOST_MODELS} models, got {len(paths)}")
     models = [load_ranker(path) for path in paths]
     names = _names(paths)
+    args.target = target_of(models[0], args.target)
     check_parts(args)
     with progress(args) as say:
         made = _made(args, models, names, options, say)
