@@ -162,6 +162,26 @@ def test_blanks_between_columns_are_one_separator(kind, reader, capsys):
         assert err == ("" if "--sep" in args else noted)
 
 
+@pytest.mark.parametrize("names", [[], ["age income bad\n"]])
+def test_decimal_commas_between_blanks_separate_nothing(names, reader, capsys):
+    rows = loans(300).dropna()
+    with open("d.dat", "w") as file:
+        file.writelines(names)
+        for age, income, bad in rows[["age", "income", "bad"]].itertuples(index=False):
+            file.write(f" {age}   {income:.3f} {bad}\n".replace(".", ","))
+    target = ["--no-header"] if not names else []
+    status, _, err = fit(capsys, "d.dat", *target, target="bad" if names else "3")
+    assert status == 0, err
+    assert list(levels_of("model.json").values()) == [None, None]
+
+
+def test_phone_numbers_before_a_comma_are_one_field(capsys):
+    with open("d.csv", "w") as file:
+        file.write("phone,bad\n" + "".join(f"030 12 {k},{k % 2}\n" for k in range(60)))
+    assert fit(capsys, "d.csv", "--keep", "phone")[0] == 0
+    assert set(levels_of("model.json")) == {"phone"}
+
+
 def test_blanks_in_texts_of_a_table_separate_nothing(capsys):
     with open("d.csv", "w") as file:
         file.write("first name,bad\n" + "Ada L,1\nKarl F G,0\n" * 40)

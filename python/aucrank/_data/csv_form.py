@@ -45,6 +45,7 @@ _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 #: Separator of which any number in a row counts as one, as in tables with aligned columns.
 BLANK = " "
 _BLANKS = re.compile(r'("(?:[^"]|"")*")|[ \t]+')
+_DECIMAL_COMMA = re.compile(r"[+-]?[\d.]*,\d+")
 _NAMES_OF_SEPARATORS = {**_SEPARATORS, BLANK: "blanks"}
 
 # Minimal share of lines that a separator splits alike.
@@ -437,14 +438,23 @@ def _separator_of(lines: list[str], reading: Reading | None) -> str:
         rank = (1.0, width) if n_alike == len(counts) else (share, 0)
         if rank > best_rank:
             best, best_rank = separator, rank
-    return BLANK if best_rank[0] < 1 and _are_split_by_blanks(lines) else best
+    is_unsure = best_rank[0] < 1 or best == ","
+    return BLANK if is_unsure and _are_split_by_blanks(lines, best_rank[0]) else best
 
 
-def _are_split_by_blanks(lines: list[str]) -> bool:
-    """Return whether all lines have the same number of words, three or more."""
+def _are_split_by_blanks(lines: list[str], share: float) -> bool:
+    """Return whether all lines have the same number of words, three or more.
+
+    If commas split all lines alike, too (a share of 1), they must be decimal marks of the words.
+    """
     reader = csv.reader(map(_with_single_blanks, lines), delimiter=BLANK)
-    widths = {len(row) for row in islice(reader, _HEAD_LINES) if row}
-    return len(widths) == 1 and min(widths) > 2
+    rows = [row for row in islice(reader, _HEAD_LINES) if row]
+    widths = set(map(len, rows))
+    if len(widths) != 1 or min(widths) < 3:
+        return False
+    return share < 1 or all(
+        _DECIMAL_COMMA.fullmatch(word) for row in rows for word in row if "," in word
+    )
 
 
 def _with_single_blanks(line: str) -> str:
