@@ -40,7 +40,7 @@ def test_an_option_of_another_name_is_suggested(command, given, meant, capsys):
     ("args", "meant"),
     [
         (["export", "m.json", "--to", "onxx"], "onnx"),
-        (["export", "m.json", "--to", "sql", "--dialect", "postgress"], "postgres"),
+        (["export", "m.json", "--to", "sql", "--dialect", "postgre"], "postgres"),
         (["fit", "d.csv", "--target", "y", "--preset", "fats"], "fast"),
     ],
 )
@@ -119,6 +119,9 @@ def test_a_report_knows_the_target_of_the_fit(capsys):
     loans(300).to_csv("d.csv", index=False)
     ok(capsys, "fit", "d.csv", "--target", "bad", *TREE, "-o", "m.json")
     assert run(capsys, "report", "m.json", "d.csv", "-o", "r.html")[0] == 0
+    with open("r.html", encoding="utf-8") as file:
+        page = file.read()
+    assert "<h1>How m (TreeRank) ranks the rows of d.csv by bad</h1>" in page
 
 
 def test_a_model_that_does_not_say_its_target_needs_the_option(capsys):

@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 import zipfile
+from datetime import timedelta
 
 import pandas as pd
 import pytest
 from aucrank import load
+from aucrank._data.csv_text import cell_text
 from aucrank.data import Dataset, read_csv
 
 from tests.common.command_line import TREE, loans, run
@@ -161,7 +163,7 @@ FAR = {
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited by RLIMIT_AS")
 @pytest.mark.parametrize("kind", FAR)
-def test_a_sheet_that_reaches_far_is_an_error_before_memory_is_asked_for(kind):
+def test_a_sheet_that_reaches_far_is_an_error_before_memory_is_allocated(kind):
     pytest.importorskip("python_calamine")
     pytest.importorskip("openpyxl")
     import resource
@@ -206,3 +208,20 @@ def test_an_archive_without_a_workbook_is_named(capsys):
         status, _, err = fit(capsys, "d.xlsx")
         assert status == 1
         assert f"as a workbook: it is {what}: save its table as .xlsx or .csv" in err
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (timedelta(hours=26, minutes=3), "26:03:00"),
+        (timedelta(seconds=-90), "-00:01:30"),
+        (timedelta(seconds=1.5), "00:00:01.500000"),
+        (1.0, "1"),
+        (1e18, "1000000000000000000"),
+        (1e22, "1e+22"),
+        (0.1, "0.1"),
+        (True, "TRUE"),
+    ],
+)
+def test_cells_are_written_as_a_spreadsheet_program_exports_them(value, text):
+    assert cell_text(value) == text

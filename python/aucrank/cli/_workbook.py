@@ -171,7 +171,7 @@ def _check_extent(file: str, sheet: str, path: str) -> None:
 
 
 def _part_of(archive: zipfile.ZipFile, sheet: str) -> str | None:
-    """Return the part of a workbook that holds a sheet, None if it cannot be told."""
+    """Return the part of a workbook that holds a sheet, None if it is not clear."""
     try:
         book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
         links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
