@@ -12,8 +12,6 @@ import sklearn
 from hypothesis import settings
 from sklearn.utils import estimator_checks, get_tags
 
-from tests.common.slow import listed
-
 pytest.register_assert_rewrite("tests.common")
 
 # Scripts that made the stored models, not tests; they import one another.
@@ -41,6 +39,8 @@ if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
 
 def pytest_collection_modifyitems(items):
     """Mark the tests that `make test-fast` leaves out."""
+    from tests.common.slow import listed
+
     slow = listed()
     for item in items:
         path, _, name = item.nodeid.partition("[")[0].partition("::")

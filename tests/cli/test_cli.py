@@ -528,8 +528,7 @@ def write_wrong_files():
         "long.csv": b"a,bad\n1,0,5\n2,1,6\n",
         "binary.csv": b"a,bad\n\xff\xfe\x80,1\n\x81,0\n",
         "cut.parquet": b"PAR1 and no more",
-        "no.csv.gz": b"a,bad\n1,0\n",
-        "table.xls": b"a,bad\n1,0\n",
+        "no.csv.gz": b"\x1f\x8ba,bad\n1,0\n",
         "foreign.json": b'{"format": "other"}',
         "nonsense.json": b"\x00\xff not JSON",
     }
@@ -551,7 +550,7 @@ def write_wrong_files():
         ("fit good.csv --target bad --frobnicate", 2, "--frobnicate"),
         ("fit absent.csv --target bad", 1, "absent.csv: no such file"),
         ("fit folder.csv --target bad", 1, "folder.csv"),
-        ("fit table.xls --target bad", 2, "must end in .csv, .tsv"),
+        ("fit absent.xls --target bad", 2, "must end in .csv, .tsv"),
         ("fit empty.csv --target bad", 1, "empty.csv"),
         ("fit header.csv --target bad", 1, "header.csv has no rows"),
         ("fit twice.csv --target bad", 1, "two of its columns are called 'a'"),

@@ -124,9 +124,9 @@ def test_a_model_of_treelite_goes_to_a_file(tree, capsys):
 
 def test_a_card_has_its_own_forms(card, capsys):
     for output in ("score", "points", "probability"):
-        sql = ok(capsys, "export", "model.json", "--to", "sql", "--output", output)
+        sql = ok(capsys, "export", "model.json", "--to", "sql", "--value", output)
         assert sql == f"{card.to_sql(output=output)}\n"
-        code = ok(capsys, "export", "model.json", "--to", "c", "--output", output)
+        code = ok(capsys, "export", "model.json", "--to", "c", "--value", output)
         assert code == card.to_code("c", output=output)
     assert ok(capsys, "export", "model.json", "--to", "html").strip() == card.to_html().strip()
     assert json.loads(ok(capsys, "export", "model.json", "--to", "json")) == json.loads(
@@ -141,8 +141,8 @@ def test_a_card_has_its_own_forms(card, capsys):
 def test_errors_are_printed_in_one_line(tree, capsys):
     status, _, err = run(capsys, "export", "model.json", "--to", "pmml", "--dialect", "mysql")
     assert (status, err) == (2, "aucrank: error: --dialect is of SQL, and --to says pmml\n")
-    status, _, err = run(capsys, "export", "model.json", "--to", "pmml", "--output", "score")
-    assert (status, err) == (2, "aucrank: error: --output is of SQL and code, and --to says pmml\n")
+    status, _, err = run(capsys, "export", "model.json", "--to", "pmml", "--value", "score")
+    assert (status, err) == (2, "aucrank: error: --value is of SQL and code, and --to says pmml\n")
     status, _, err = run(capsys, "export", "model.json", "--to", "excel")
     assert status == 2
     assert "invalid choice: 'excel'" in err
@@ -151,3 +151,14 @@ def test_errors_are_printed_in_one_line(tree, capsys):
         1,
         "aucrank: error: cannot read absent.json: no such file or directory\n",
     )
+
+
+def test_the_earlier_name_of_value_still_works_with_a_note(capsys):
+    loans().to_csv("loans.csv", index=False)
+    run(capsys, "fit", "loans.csv", "--target", "bad", *TREE, "-o", "model.json")
+    now = ok(capsys, "export", "model.json", "--to", "sql", "--value", "probability")
+    status, out, err = run(capsys, "export", "model.json", "--to", "sql", "--output", "probability")
+    assert (status, out) == (0, now)
+    assert err == "aucrank: note: --output is called --value now\n"
+    quiet = run(capsys, "export", "model.json", "--to", "sql", "--output", "probability", "-q")
+    assert quiet == (0, now, "")

@@ -137,19 +137,17 @@ def test_a_line_of_too_few_fields_is_named_with_options_that_help(pieces, reader
 
 
 @pytest.mark.parametrize("pieces", [[], ["--memory", "1B"]])
-@pytest.mark.parametrize("harm", ["cut", "flipped", "no gzip"])
+@pytest.mark.parametrize("harm", ["cut", "flipped"])
 def test_a_damaged_file_raises_an_error_that_names_it(harm, pieces, reader, capsys):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=40_000)}).assign(bad=lambda f: (f.x > 0).astype(int))
     content = bytearray(gzip.compress(frame.to_csv(index=False).encode()))
     if harm == "cut":
         content = content[: len(content) // 2]
-    elif harm == "flipped":
+    else:
         content[len(content) // 2 :][:64] = bytes(64)
         content[len(content) // 2] ^= 255
         content[-8:] = bytes(8)
-    else:
-        content = bytearray(b"x,bad\n1,0\n2,1\n")
     with open("d.csv.gz", "wb") as file:
         file.write(content)
     status, _, err = fit(capsys, "d.csv.gz", *pieces)

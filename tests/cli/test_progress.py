@@ -61,6 +61,17 @@ def test_a_terminal_shows_a_bar_and_the_time_left_and_is_left_clean(monkeypatch,
     assert shown[-2:] == ["", ""]
 
 
+def test_rounds_that_may_stop_early_have_no_time_left(monkeypatch, clock):
+    monkeypatch.setattr("sys.stderr", Terminal())
+    whole = GradientBoostingRanker()
+    with progress(Namespace(progress=None, quiet=False)) as say, fit_shown(say, whole, "fitting"):
+        tell = fit_progress._listener.get()
+        clock[0] += 4
+        tell(whole, "round", 3, 4000)
+    assert "\rfitting: round 3 of at most 4000" in sys.stderr.getvalue()
+    assert "left" not in sys.stderr.getvalue()
+
+
 @pytest.mark.parametrize(
     ("options", "terminal", "lines"),
     [

@@ -1,6 +1,6 @@
 """Scores of rows read in batches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from aucrank._base.scoring import score_rows
 from aucrank._data.column_warnings import each_column_named_once
+from aucrank._data.csv_text import cell_text
 from aucrank._data.data_files import PathLike
 from aucrank._data.passes import Batch
 from aucrank._data.reading import Fitted
-from aucrank._data.table_file import check_table_name, table_file
+from aucrank._data.table_file import check_table_name, is_parquet, table_file
 from aucrank._utils.extras import import_extra
 from aucrank.data import Dataset
 from aucrank.data._holder import SCORE
@@ -112,13 +113,17 @@ def write_scores(
     added = [SCORE, PROBABILITY] if proba else [SCORE]
     if taken := [name for name in columns if name in added]:
         raise ValueError(f"columns holds {taken[0]!r}, the name of an added column")
-    pieces = scored_batches(ranker, dataset, columns)
+    written = [dataset.passes.source.written(name) for name in columns]
+    pieces = scored_batches(ranker, dataset, written)
     pyarrow = import_extra("pyarrow", "arrow", "write_scores")
     # Score the first batch before creating the file: errors in the columns show here.
     first = next(pieces, None)
     if first is None:
         raise ValueError(f"{dataset!r} has no rows to score")
-    schema = _schema(pyarrow, dataset, first[0], columns, added)
+    schema = _schema(pyarrow, dataset, first[0], dict(zip(columns, written, strict=True)), added)
+    is_text = not is_parquet(path)
+    if is_text:
+        schema = _of_texts(pyarrow, schema, len(columns))
     n_rows = 0
     with table_file(path, schema) as out:
         for batch, X, scores in chain([first], pieces):
@@ -126,7 +131,14 @@ def write_scores(
             with batch.named_in_errors():
                 if proba:
                     found.append(ranker.predict_proba(X)[:, 1].copy())
-                other_columns = batch.frame.select(columns).to_arrow().columns if columns else []
+                other_columns = batch.frame.select(written).to_arrow().columns if columns else []
+                if is_text:
+                    other_columns = [
+                        _as_texts(pyarrow, values)
+                        if schema.field(k).type == pyarrow.string()
+                        else values
+                        for k, values in enumerate(other_columns)
+                    ]
                 table = pyarrow.table([*other_columns, *found], names=schema.names)
                 out.write_table(table.cast(schema))
             n_rows += len(scores)
@@ -134,17 +146,22 @@ def write_scores(
 
 
 def _schema(
-    pyarrow: Any, dataset: Dataset, first: Batch, columns: Sequence[str], added: Sequence[str]
+    pyarrow: Any,
+    dataset: Dataset,
+    first: Batch,
+    columns: Mapping[str, str],
+    added: Sequence[str],
 ) -> Any:
     """Return the types of all columns of a file of scores.
 
     Columns of the data set take the type that all files have in common, or that of the first batch
-    where only the rows show it.
+    where only the rows show it. They are read under the names that ``columns`` maps to.
     """
     other_columns = pyarrow.schema([])
     if columns:
-        heads = dataset.passes.source.heads(columns)
-        shown = [first.frame.select(columns)] if heads is None else [head.frame for head in heads]
+        read = list(columns.values())
+        heads = dataset.passes.source.heads(read)
+        shown = [first.frame.select(read)] if heads is None else [head.frame for head in heads]
         schemas = [frame.to_arrow().schema for frame in shown]
         other_columns = pyarrow.unify_schemas(schemas, promote_options="permissive")
     plain = [
@@ -153,4 +170,25 @@ def _schema(
         else field
         for field in other_columns
     ]
-    return pyarrow.schema([*plain, *((name, pyarrow.float64()) for name in added)])
+    named = [field.with_name(name) for name, field in zip(columns, plain, strict=True)]
+    return pyarrow.schema([*named, *((name, pyarrow.float64()) for name in added)])
+
+
+def _of_texts(pyarrow: Any, schema: Any, n_columns: int) -> Any:
+    """Return the types of a CSV file: of the first columns, all but integers are texts."""
+    types = pyarrow.types
+    return pyarrow.schema(
+        field
+        if k >= n_columns or types.is_integer(field.type) or types.is_boolean(field.type)
+        else field.with_type(pyarrow.string())
+        for k, field in enumerate(schema)
+    )
+
+
+def _as_texts(pyarrow: Any, values: Any) -> Any:
+    """Return a column as the texts of a CSV file."""
+    if pyarrow.types.is_string(values.type) or pyarrow.types.is_large_string(values.type):
+        return values
+    # NaN is the one value that differs from itself.
+    texts = [None if v is None or v != v else cell_text(v) for v in values.to_pylist()]
+    return pyarrow.array(texts, pyarrow.string())

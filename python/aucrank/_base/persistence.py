@@ -235,7 +235,9 @@ def read_model(data: bytes, path: str | os.PathLike[str]) -> Any:
     """Return the estimator stored in a file; ``path`` is for messages."""
     try:
         try:
-            text = data.decode("utf-8")
+            # Editors put a byte order mark before a text, and some shells write UTF-16.
+            is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+            text = data.decode("utf-16" if is_wide else "utf-8-sig")
         except UnicodeDecodeError as err:
             raise _core.ModelFormatError(f"not a text file: {err}") from None
         # Free the bytes of a large model before its text is parsed.

@@ -6,13 +6,20 @@ import gzip
 import io
 import re
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
+from aucrank._data.file_content import (
+    ForeignContentError,
+    content_of_head,
+    encoding_of_wide_text,
+    is_packed,
+    opened,
+)
 from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.reading import Reading, is_encoding
 from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of
@@ -25,16 +32,28 @@ DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 _HEAD_BYTES = 1 << 18
 _HEAD_LINES = 200
 
+# Further ones, up to a number of bytes, where these hold fewer lines.
+_LEAST_LINES = 6
+_MOST_BYTES = 1 << 25
+
 # Maximal number of lines above a header.
 _TITLE_LINES = 20
 
 # Comma last, since it may also be the decimal mark.
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 
+#: Separator of which any number in a row counts as one, as in tables with aligned columns.
+BLANK = " "
+_BLANKS = re.compile(r'("(?:[^"]|"")*")|[ \t]+')
+_DECIMAL_COMMA = re.compile(r"[+-]?[\d.]*,\d+")
+_NAMES_OF_SEPARATORS = {**_SEPARATORS, BLANK: "blanks"}
+
 # Minimal share of lines that a separator splits alike.
 _ALIKE = 0.9
 
 _UTF8 = ("utf-8", "utf-8-sig")
+
+_TABLES = {"parquet": "a Parquet file", "xlsx": "a workbook"}
 
 # First line that Excel writes and reads.
 _SEPARATOR_LINE = re.compile(r'\s*"?sep=(.)"?\s*', re.IGNORECASE)
@@ -43,6 +62,8 @@ _SEPARATOR_LINE = re.compile(r'\s*"?sep=(.)"?\s*', re.IGNORECASE)
 _COMMENT = "#"
 
 _BLOCK = 1 << 20
+
+_Line = TypeVar("_Line")
 
 
 @dataclass(frozen=True)
@@ -67,6 +88,8 @@ class CsvOptions:
         Whether there is a header line.
     dashes : str
         Prefix of the names of options in messages.
+    skip_footer : int or None
+        Lines below the last row.
     """
 
     separator: str | None = None
@@ -77,6 +100,7 @@ class CsvOptions:
     comment: str | None = None
     header: bool = True
     dashes: str = ""
+    skip_footer: int | None = None
 
     def __post_init__(self) -> None:
         """Check for invalid options.
@@ -140,6 +164,10 @@ class CsvForm:
         Whether question marks stand for missing values in the first lines.
     notes : list of str
         Unusual features that were found.
+    is_misnamed : bool
+        Whether the name says wrongly that it is compressed, or that it is not.
+    n_footer : int
+        Lines below the last row.
     """
 
     encoding: str
@@ -155,8 +183,10 @@ class CsvForm:
     is_spaced: bool
     has_unknown: bool
     notes: list[str]
+    is_misnamed: bool = False
+    n_footer: int = 0
 
-    @property
+    @cached_property
     def header(self) -> list[str]:
         """Names of the columns, in order."""
         return [name for name in self.names if name is not None]
@@ -170,6 +200,8 @@ class CsvForm:
     def is_plain(self) -> bool:
         """Whether every reader can read the file unchanged."""
         has_others = self.n_skipped or self.n_title or self.comment is not None
+        has_others = has_others or self.separator == BLANK or self.is_misnamed
+        has_others = has_others or self.n_footer > 0
         return self.encoding in _UTF8 and not has_others
 
     def alike(self, other: "CsvForm") -> bool:
@@ -205,6 +237,8 @@ def form_of(
     options = options if reading is None else reading.completed(options)
     file = path if file is None else file
     head, is_whole = _head_of(path)
+    if (content := content_of_head(head)) != "text":
+        raise ForeignContentError(f"it is {_TABLES[content]}, whatever its name says")
     notes: list[str] = []
     encoding = options.encoding or _encoding_of(path, head, reading, is_whole=is_whole)
     is_known = reading is not None and encoding == reading.encoding
@@ -216,6 +250,9 @@ def form_of(
     lines = _lines(head, encoding, options, is_whole=is_whole)
     n_skipped, hinted = _lines_to_skip(lines, options)
     lines = lines[n_skipped:]
+    if is_whole and options.skip_footer:
+        lines = list(without_last(lines, options.skip_footer, _is_filled))
+    is_misnamed = is_packed(path) != path.lower().endswith(".gz")
     comment = options.comment or _comment_of(lines)
     if comment is not None:
         lines = [line for line in lines if not line.startswith(comment)]
@@ -226,7 +263,11 @@ def form_of(
     is_known = reading is not None and separator == reading.separator
     if options.separator is None and not hinted and not is_known and separator != ",":
         named = options.named("sep")
-        notes.append(f"{_SEPARATORS[separator]} separate the columns of {file} (see {named})")
+        notes.append(
+            f"{_NAMES_OF_SEPARATORS[separator]} separate the columns of {file} (see {named})"
+        )
+    if separator == BLANK:
+        lines = list(map(_with_single_blanks, lines))
     rows, ends = _rows(lines, separator, is_whole=is_whole)
     n_title = 0
     if options.skip_rows is None and options.header:
@@ -259,16 +300,20 @@ def form_of(
         is_spaced,
         any(cell.strip() == UNKNOWN for row in body for cell in row),
         notes,
+        is_misnamed,
+        options.skip_footer or 0,
     )
 
 
 def _head_of(file: str) -> tuple[bytes, bool]:
     """Return the first bytes of a file, and whether they are the whole file."""
-    with _opened(file) as stream:
+    with opened(file) as stream:
         head = stream.read(_HEAD_BYTES)
-        if b"\n" not in head:
-            # Includes the names of all columns, however many there are.
-            head += stream.readline()
+        # Includes some rows, however many columns there are, to show their decimal mark.
+        while head.count(b"\n") < _LEAST_LINES and (line := stream.readline(_MOST_BYTES)):
+            head += line
+            if len(head) > _MOST_BYTES:
+                break
         is_whole = not stream.read(1)
     # A character that is not the separator leaves a line as one field.
     csv.field_size_limit(max(csv.field_size_limit(), len(head)))
@@ -291,21 +336,16 @@ def _header_of(rows: list[list[str]], options: CsvOptions) -> tuple[list[str], l
 
 def is_empty(file: str) -> bool:
     """Return whether a file is empty."""
-    with _opened(file) as stream:
+    with opened(file) as stream:
         return not stream.read(4).strip(b"\xef\xbb\xbf\r\n ")
 
 
-def _opened(file: str) -> Any:
-    """Open a file for reading bytes, decompressed."""
-    return gzip.open(file) if file.lower().endswith(".gz") else Path(file).open("rb")
-
-
 def _encoding_of(file: str, head: bytes, reading: Reading | None, *, is_whole: bool) -> str:
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
+    if (wide := encoding_of_wide_text(head)) is not None:
+        return wide
     if _is_utf8(head if is_whole else _blocks(file)):
         return "utf-8-sig" if head.startswith(b"\xef\xbb\xbf") else "utf-8"
-    if reading is not None and reading.encoding not in (None, "utf-16", *_UTF8):
+    if reading is not None and not (reading.encoding or "utf").startswith("utf"):
         return str(reading.encoding)
     return "cp1252"
 
@@ -322,7 +362,7 @@ def _is_utf8(content: bytes | Iterator[bytes]) -> bool:
 
 
 def _blocks(file: str) -> Iterator[bytes]:
-    with _opened(file) as stream:
+    with opened(file) as stream:
         while block := stream.read(_BLOCK):
             yield block
 
@@ -398,7 +438,29 @@ def _separator_of(lines: list[str], reading: Reading | None) -> str:
         rank = (1.0, width) if n_alike == len(counts) else (share, 0)
         if rank > best_rank:
             best, best_rank = separator, rank
-    return best
+    is_unsure = best_rank[0] < 1 or best == ","
+    return BLANK if is_unsure and _are_split_by_blanks(lines, best_rank[0]) else best
+
+
+def _are_split_by_blanks(lines: list[str], share: float) -> bool:
+    """Return whether all lines have the same number of words, three or more.
+
+    If commas split all lines alike, too (a share of 1), they must be decimal marks of the words.
+    """
+    reader = csv.reader(map(_with_single_blanks, lines), delimiter=BLANK)
+    rows = [row for row in islice(reader, _HEAD_LINES) if row]
+    widths = set(map(len, rows))
+    if len(widths) != 1 or min(widths) < 3:
+        return False
+    return share < 1 or all(
+        _DECIMAL_COMMA.fullmatch(word) for row in rows for word in row if "," in word
+    )
+
+
+def _with_single_blanks(line: str) -> str:
+    """Return a line with one blank between its fields, and none around them."""
+    plain = line.strip(" \t\r\n")
+    return _BLANKS.sub(lambda found: found[1] or BLANK, plain) + line[len(line.rstrip("\r\n")) :]
 
 
 def _are_alike(counts: list[int], width: int) -> bool:
@@ -484,7 +546,7 @@ class _Lines(io.RawIOBase):
 
     def __init__(self, file: str, form: CsvForm) -> None:
         super().__init__()
-        self._text = io.TextIOWrapper(_opened(file), encoding=form.encoding, newline="")
+        self._text = io.TextIOWrapper(opened(file), encoding=form.encoding, newline="")
         self._lines = (line for _, line in _table_lines(self._text, form))
         self._left = b""
 
@@ -509,6 +571,25 @@ class _Lines(io.RawIOBase):
         super().close()
 
 
+def without_last(
+    lines: Iterable[_Line], n_last: int, is_filled: Callable[[_Line], bool]
+) -> Iterator[_Line]:
+    """Yield lines without the last ones, of which only those that are filled count."""
+    held: deque[_Line] = deque()
+    n_filled = 0
+    for line in lines:
+        held.append(line)
+        n_filled += is_filled(line)
+        while n_filled > n_last:
+            first = held.popleft()
+            n_filled -= is_filled(first)
+            yield first
+
+
+def _is_filled(line: str) -> bool:
+    return not line.isspace()
+
+
 def open_table(file: str, form: CsvForm) -> BinaryIO:
     """Open a file for reading as UTF-8, from its header on and without comments."""
     return io.BufferedReader(_Lines(file, form), _BLOCK)
@@ -518,6 +599,7 @@ def odd_line(file: str, form: CsvForm, options: CsvOptions) -> str | None:
     """Return the error for the first line with another number of fields than columns, if any."""
     width = len(form.names)
     least = max(k for k, name in enumerate(form.names, 1) if name is not None)
+    least = width if form.separator == BLANK else least
     place = 0
 
     def lines() -> Iterator[str]:
@@ -527,7 +609,7 @@ def odd_line(file: str, form: CsvForm, options: CsvOptions) -> str | None:
             yield line
 
     try:
-        with _opened(file) as stream:
+        with opened(file) as stream:
             text = io.TextIOWrapper(stream, encoding=form.encoding, newline="")
             for row in csv.reader(lines(), delimiter=form.separator):
                 if row and (len(row) < least or any(map(str.strip, row[width:]))):
@@ -545,4 +627,8 @@ def _table_lines(text: Iterable[str], form: CsvForm) -> Iterator[tuple[int, str]
     if form.comment is not None:
         mark = form.comment
         lines = ((place, line) for place, line in lines if not line.startswith(mark))
+    if form.separator == BLANK:
+        lines = ((place, _with_single_blanks(line)) for place, line in lines)
+    if form.n_footer:
+        lines = without_last(lines, form.n_footer, lambda numbered: _is_filled(numbered[1]))
     return islice(lines, form.n_title, None)

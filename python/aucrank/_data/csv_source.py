@@ -11,12 +11,13 @@ import narwhals.stable.v2 as nw
 from aucrank._data.clean import forms_to_keep, look_at, notes_on_dates, read_texts, without_marks
 from aucrank._data.column_form import ColumnForm, form_of_column
 from aucrank._data.csv_form import CsvForm, CsvOptions, form_of, is_empty, no_text, odd_line
-from aucrank._data.csv_parsers import ArrowParser, Backend, FrameParser, Parser
+from aucrank._data.csv_parsers import ArrowParser, Backend, FrameParser, Parser, with_series
 from aucrank._data.data_files import Stamps, UnreadableError, describe, read_errors
-from aucrank._data.passes import Head, need_columns
+from aucrank._data.passes import Head, as_written, need_columns, of_written
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of
 from aucrank._utils.warn import ReadingNote, warn_caller
+from aucrank._utils.words import for_shell
 
 #: Ends of the names of CSV files.
 CSV = tuple(name + zipped for zipped in ("", ".gz") for name in (".csv", ".tsv", ".txt", ".data"))
@@ -85,13 +86,13 @@ class CsvSource:
         self.files = self._filled(files)
         self.description = describe(files) if called is None else called
         self.names = self._form(self.files[0]).header
-        self._text = {name for name in text if name in self.names}
+        self._text = {*text} & {*self.names}
         if fitted is not None:
             self._known = fitted.forms(self.names)
 
     def read_as(self, fitted: Fitted) -> "CsvSource":
         """Return the same rows, read in the way of the model's fit."""
-        text = {*self._text, *(name for name in fitted.texts if name in self.names)}
+        text = {*self._text, *fitted.texts}
         rows = (self.files, self._chunk_rows, self._given, text, self._labels)
         library, called, kind = self._backend, self._called, self._kind
         return CsvSource(*rows, fitted, backend=library, called=called, kind=kind)
@@ -117,7 +118,7 @@ class CsvSource:
         empty = nw.from_dict({name: [] for name in types}, types, backend=self._parser.library)
         for path in self.files:
             header = self._form(path).header
-            need_columns(columns, header, path)
+            need_columns(_of_files(columns), header, path)
             yield Head(empty, path, header)
 
     def count_rows(self) -> int | None:
@@ -132,12 +133,15 @@ class CsvSource:
             decimal = self._decimals[path]
             form = replace(self._form(path), decimal=decimal)
             for block in self._blocks(path, form, columns, self._types_of_blocks()):
-                frame = block.with_columns(
-                    read_texts(block[name], forms[name], decimal) for name in read
-                )
+                numbers = (read_texts(block[name], forms[name], decimal) for name in read)
+                frame = with_series(block, numbers)
                 frame = without_marks(frame, self._options.missing)
                 for first in range(0, len(frame), self._chunk_rows):
                     yield frame[first : first + self._chunk_rows], path
+
+    def written(self, name: str) -> str:
+        """Return the name by which `read` returns a column as it is written."""
+        return as_written(name)
 
     def check_unchanged(self) -> None:
         """Raise `DataChangedError` if a file has changed since the first call."""
@@ -199,7 +203,8 @@ class CsvSource:
         # A unit, or a date without its separators, must not become a number.
         units = {name for name, of_fit in self._known.items() if of_fit != ColumnForm("number")}
         types = dict.fromkeys({*self._text, *units}, nw.String())
-        names = [name for name in self.names if name in form.header]
+        header = set(form.header)
+        names = [name for name in self.names if name in header]
         surveys = {name: TextSurvey(self._options.missing.of(name)) for name in names}
         n_rows = 0
         for block in self._blocks(path, form, names, types):
@@ -256,7 +261,9 @@ class CsvSource:
             notes.append(f"{UNKNOWN!r} counts as missing")
         decimal = self._decimals[self.files[0]]
         for name, form in self._columns.items():
-            option = f"{self._options.keeps_text} {name}"
+            keeps_text = self._options.keeps_text
+            is_command = bool(self._options.dashes)
+            option = for_shell(keeps_text, name) if is_command else f"{keeps_text} {name}"
             notes += form.notes(name, decimal, option, self._known.get(name))
         dates = [name for name, form in self._columns.items() if form.kind == "date"]
         for note in [*notes, *notes_on_dates(dates)]:
@@ -266,7 +273,7 @@ class CsvSource:
         self, path: str, form: CsvForm, names: Sequence[str], types: Mapping[str, Any]
     ) -> Iterator[nw.DataFrame[Any]]:
         """Parse columns of a file."""
-        need_columns(names, form.header, self._name(path))
+        need_columns(_of_files(names), form.header, self._name(path))
         try:
             with self._read_errors(path, partial(odd_line, path, form, self._options)):
                 yield from self._parser.blocks(path, form, names, types)
@@ -284,7 +291,10 @@ class CsvSource:
     def _types(self, columns: Sequence[str]) -> dict[str, Any]:
         """Return the types of columns."""
         forms = self._learned()
-        return {name: self._type(forms[name]) for name in columns}
+        return {
+            name: nw.String() if of_written(name) is not None else self._type(forms[name])
+            for name in columns
+        }
 
     @staticmethod
     def _type(form: ColumnForm) -> Any:
@@ -300,3 +310,8 @@ class CsvSource:
     ) -> AbstractContextManager[None]:
         errors = self._parser.errors
         return read_errors(path, self._kind, self._stamps, reason_of, errors, self._called)
+
+
+def _of_files(columns: Sequence[str]) -> list[str]:
+    """Return the columns of the files that these are read from."""
+    return [name if (of := of_written(name)) is None else of for name in columns]

@@ -1,6 +1,6 @@
 """Rows of typed columns, with a number in place of infinity."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +12,11 @@ from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.passes import Head, Source
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.text_survey import TextSurvey
-from aucrank._data.wrapped_source import WrappedSource
+from aucrank._data.wrapped_source import ConvertingSource
 from aucrank._utils.warn import ReadingNote, warn_caller
 
 
-class FiniteSource(WrappedSource):
+class FiniteSource(ConvertingSource):
     """Rows of a source, where infinity is a number beyond all others of its column.
 
     Columns of floats are read once more, except those that are known to be finite.
@@ -67,14 +67,11 @@ class FiniteSource(WrappedSource):
             missing = fitted.reading.missing.and_those_of(missing)
         return FiniteSource(source, self._left, missing, self._keeps_text, fitted)
 
-    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
-        """Read some of the columns."""
-        forms = self._forms()
-        changed = [name for name in columns if name in forms]
-        for frame, origin in self._source.read(columns):
-            floats = [name for name in changed if frame.schema[name].is_float()]
-            frame = frame.with_columns(within_ends(frame[name], forms[name]) for name in floats)
-            yield without_marks(frame, self._missing), origin
+    def _converted(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+        ends = self._forms()
+        changed = [n for n, dtype in frame.schema.items() if n in ends and dtype.is_float()]
+        frame = frame.with_columns(within_ends(frame[name], ends[name]) for name in changed)
+        return without_marks(frame, self._missing)
 
     def _forms(self) -> dict[str, ColumnForm]:
         """Return the forms of columns that hold infinity, or did in the fit."""

@@ -13,6 +13,19 @@ from aucrank._data.column_lookup import first_doubled
 from aucrank._data.reading import Fitted, Reading
 from aucrank._utils.words import did_you_mean, plural
 
+# No column of a file is called so; Arrow allows no NUL in a name.
+_AS_WRITTEN = "\x1fas written: "
+
+
+def as_written(name: str) -> str:
+    """Return the name under which sources of files return a column as its file has it."""
+    return _AS_WRITTEN + name
+
+
+def of_written(name: str) -> str | None:
+    """Return the column that `as_written` was given, None for any other name."""
+    return name.removeprefix(_AS_WRITTEN) if name.startswith(_AS_WRITTEN) else None
+
 
 class DataChangedError(RuntimeError):
     """Data that are read more than once were not the same each time.
@@ -131,6 +144,9 @@ class Source(Protocol):
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
         """Read some of the columns; each batch comes with its origin, and may be empty."""
 
+    def written(self, name: str) -> str:
+        """Return the name by which `read` returns a column as it is written, not as a feature."""
+
     def check_unchanged(self) -> None:
         """Raise `DataChangedError` if a file has changed since the first call."""
 
@@ -157,6 +173,10 @@ class TypedSource:
     def count_rows(self) -> int | None:
         """Return None: the rows would have to be read."""
         return None
+
+    def written(self, name: str) -> str:
+        """Return the name itself: values have types."""
+        return name
 
     def check_unchanged(self) -> None:
         """Do nothing: there are no files that have a modification time."""
@@ -233,9 +253,9 @@ class Passes:
             )
 
 
-def all_rows(source: Source) -> nw.DataFrame[Any] | None:
-    """Return all columns and rows as one frame, None if there are no rows."""
-    frames = [frame for frame, _ in source.read(source.names)]
+def all_rows(source: Source, more: Sequence[str] = ()) -> nw.DataFrame[Any] | None:
+    """Return all columns, and further ones, of all rows as one frame; None without rows."""
+    frames = [frame for frame, _ in source.read([*source.names, *more])]
     return nw.concat(frames) if frames else None
 
 

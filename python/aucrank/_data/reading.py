@@ -38,6 +38,8 @@ class Reading:
         Texts and numbers that stand for missing values, in addition to the usual ones.
     columns : dict
         Forms of columns that are not read like plain numbers or texts, by name.
+    target : str or None
+        Column of the classes; None where unknown.
     """
 
     separator: str | None = None
@@ -47,6 +49,7 @@ class Reading:
     header: bool = True
     missing: MissingMarks = field(default_factory=MissingMarks)
     columns: dict[str, ColumnForm] = field(default_factory=dict)
+    target: str | None = None
 
     def completed(self, options: "CsvOptions") -> "CsvOptions":
         """Return options, with those that are not set taken from the fit.
@@ -88,6 +91,8 @@ class Reading:
         found: dict[str, Any] = {
             name: getattr(self, name) for name in _TEXTS if getattr(self, name)
         }
+        if self.target is not None:
+            found["target"] = self.target
         if not self.header:
             found["header"] = False
         if self.missing.everywhere:
@@ -113,11 +118,13 @@ class Reading:
         header = found.get("header", True)
         missing, columns = found.get("missing", []), found.get("columns", {})
         missing_in = found.get("missing_in", {})
+        target = found.get("target")
         is_right = (
             all(text is None or isinstance(text, str) for text in texts.values())
             and texts["decimal"] in (None, ".", ",")
             and (texts["separator"] is None or len(texts["separator"]) == 1)
             and isinstance(header, bool)
+            and isinstance(target, str | None)
             and _are_texts(missing)
             and isinstance(missing_in, dict)
             and all(map(_are_texts, missing_in.values()))
@@ -130,7 +137,7 @@ class Reading:
         forms = {str(name): ColumnForm.from_json(form) for name, form in columns.items()}
         in_columns = {str(name): tuple(marks) for name, marks in missing_in.items()}
         marks = MissingMarks(tuple(missing), in_columns)
-        return cls(**texts, header=header, missing=marks, columns=forms)
+        return cls(**texts, header=header, missing=marks, columns=forms, target=target)
 
 
 def _are_texts(found: Any) -> bool:
@@ -183,6 +190,7 @@ class Fitted:
 
     def forms(self, names: Collection[str]) -> dict[str, ColumnForm]:
         """Return how columns of numbers are read, by name; only dates and times where unknown."""
+        names = set(names)
         if self.reading is None:
             known = {name: unit for name, unit in self.dates.items() if name in names}
             hours = ColumnForm("number", unit=CLOCK_UNITS[1], counts="hours")

@@ -18,9 +18,15 @@ _LAST = frozenset(
         *("rownames", "rownum", "rownumber", "rownr", "rowno", "lfdnr", "pk", "serial", "record"),
     }
 )
-# German compounds: Kundennummer, Vertragsnr.
-_ENDING = re.compile(r"[a-zäöüß]{3,}(?:nummer|nr)")
-_WHOLE = frozenset({"", "unnamed: 0", "names"})
+# German compounds, Kundennummer and Vertragsnr, and English ones without a mark between the words.
+_ENDING = re.compile(
+    r"[a-zäöüß]{3,}(?:nummer|nr|kennung)"
+    r"|(?:acc|acct|account|card|case|client|contract|cust|customer|emp|employee|invoice|item|loan"
+    r"|member|order|pat|patient|person|policy|record|subject|user|vendor)(?:no|num|number|id|ref)"
+)
+_WHOLE = frozenset(
+    {"", "unnamed: 0", "names", "acct", "aktenzeichen", "numero", "número", "numéro"}
+)
 
 # Minimal number of rows for which integers that increase by one count as row numbers.
 _ENOUGH = 50
@@ -31,7 +37,9 @@ _MOST_KEPT = 1 << 24
 
 def names_rows(column: str) -> bool:
     """Return whether a column has a name that is typical of row identifiers."""
-    name = column.strip()
+    name = column.strip().rstrip(".")
+    if name.endswith(("#", "n°", "N°", "№")):
+        return True
     if name.lower() in _WHOLE or _ENDING.fullmatch(name.lower()):
         return True
     words = words_of(name)

@@ -33,7 +33,7 @@ def table_file(path: PathLike, schema: Any) -> Iterator[_Writer]:
     """
     name = os.fspath(path).lower()
     with open_atomically(path) as file:
-        if not name.endswith((".csv", ".csv.gz")):
+        if is_parquet(path):
             writers = import_extra("pyarrow.parquet", "arrow", "write_scores").ParquetWriter
             with writers(file, schema) as writer:
                 yield writer
@@ -41,6 +41,11 @@ def table_file(path: PathLike, schema: Any) -> Iterator[_Writer]:
         writers = import_extra("pyarrow.csv", "arrow", "write_scores").CSVWriter
         with _perhaps_zipped(file, name) as out, writers(out, schema) as writer:
             yield writer
+
+
+def is_parquet(path: PathLike) -> bool:
+    """Return whether the ending of a file name says Parquet."""
+    return not os.fspath(path).lower().endswith((".csv", ".csv.gz"))
 
 
 def check_table_name(path: PathLike) -> None:

@@ -1,5 +1,6 @@
 """Wrappers of a source: folder names as columns, dates as days, labels as classes."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,10 +23,11 @@ from aucrank._data.clean import (
 from aucrank._data.column_form import ColumnForm, form_of_column
 from aucrank._data.data_files import describe
 from aucrank._data.missing_marks import MissingMarks
-from aucrank._data.passes import Head, Source
+from aucrank._data.passes import Head, Source, as_written, of_written
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.text_survey import MISSING, TextSurvey
 from aucrank._utils.warn import ReadingNote, warn_caller
+from aucrank._utils.words import for_shell
 
 
 class WrappedSource:
@@ -64,6 +66,10 @@ class WrappedSource:
         """Read some of the columns."""
         return self._source.read(columns)
 
+    def written(self, name: str) -> str:
+        """Return the name by which `read` returns a column as it is written."""
+        return self._source.written(name)
+
     def check_unchanged(self) -> None:
         """Raise `DataChangedError` if a file has changed since the first call."""
         self._source.check_unchanged()
@@ -98,7 +104,7 @@ class PartitionedSource(WrappedSource):
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
         """Return the dtypes of columns in each file."""
-        heads = self._source.heads([name for name in columns if name not in self._forms])
+        heads = self._source.heads([name for name in columns if self._of_folders(name) is None])
         if heads is None:
             return None
         return (
@@ -109,23 +115,36 @@ class PartitionedSource(WrappedSource):
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
         """Read some of the columns."""
         # The number of rows is taken from a column of the file.
-        of_files = [name for name in columns if name not in self._forms] or self._source.names[:1]
+        of_files = [name for name in columns if self._of_folders(name) is None]
+        of_files = of_files or self._source.names[:1]
         for frame, origin in self._source.read(of_files):
             yield self._completed(frame, origin, columns), origin
+
+    def written(self, name: str) -> str:
+        """Return the name by which `read` returns a column as it is written."""
+        return as_written(name) if name in self._forms else self._source.written(name)
 
     def read_as(self, fitted: Fitted) -> "PartitionedSource":
         """Return the same rows, read in the way of the model's fit."""
         text = [name for name in self._forms if name in fitted.texts]
         return PartitionedSource(self._source.read_as(fitted), self._values, text)
 
+    def _of_folders(self, name: str) -> str | None:
+        """Return the column of the folder names that a name refers to, None for no such one."""
+        column = of_written(name)
+        column = name if column is None else column
+        return column if column in self._forms else None
+
     def _completed(
         self, frame: nw.DataFrame[Any], file: str, columns: Sequence[str]
     ) -> nw.DataFrame[Any]:
         added = []
         for name in columns:
-            if name in self._forms:
-                text, form = self._values[file][name], self._forms[name]
-                value: Any = None if text in MISSING else text
+            if (column := self._of_folders(name)) is not None:
+                text, form = self._values[file][column], self._forms[column]
+                if is_as_written := name != column:
+                    form = ColumnForm("text")
+                value: Any = None if text in MISSING and not is_as_written else text
                 dtype: Any = nw.String
                 if form.is_numeric or form.kind == "empty":
                     value = None if value is None else form.value_of(text, ".")
@@ -138,7 +157,50 @@ class PartitionedSource(WrappedSource):
         return frame.with_columns(*added).select(list(columns)) if added else frame
 
 
-class DatedSource(WrappedSource):
+class ConvertingSource(WrappedSource, ABC):
+    """Rows whose columns are converted, unless they are read as written."""
+
+    @abstractmethod
+    def _converted(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+        """Return the frame with converted columns."""
+
+    def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
+        """Return the dtypes of columns in each file."""
+        heads = self._source.heads(self._of_source(columns))
+        if heads is None:
+            return None
+        return (replace(head, frame=self._picked(head.frame, columns)) for head in heads)
+
+    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
+        """Read some of the columns."""
+        for frame, origin in self._source.read(self._of_source(columns)):
+            yield self._picked(frame, columns), origin
+
+    def written(self, name: str) -> str:
+        """Return the name by which `read` returns a column as it is written."""
+        of_source = self._source.written(name)
+        return as_written(name) if of_source == name else of_source
+
+    def _of_source(self, columns: Sequence[str]) -> list[str]:
+        """Return the columns of the source that these are made of, each once."""
+        own = (name if (of := self._unconverted(name)) is None else of for name in columns)
+        return list(dict.fromkeys(own))
+
+    def _unconverted(self, name: str) -> str | None:
+        """Return the column whose values have this name if they are not converted."""
+        of = of_written(name)
+        return None if of is None or self._source.written(of) != of else of
+
+    def _picked(self, frame: nw.DataFrame[Any], columns: Sequence[str]) -> nw.DataFrame[Any]:
+        """Return these columns, converted or not."""
+        written = [name for name in columns if of_written(name) is not None]
+        plain = [name for name in columns if name not in written]
+        found = self._converted(frame.select(plain)) if plain else frame
+        added = (frame[self._unconverted(name) or name].alias(name) for name in written)
+        return found.with_columns(*added).select(list(columns)) if written else found
+
+
+class DatedSource(ConvertingSource):
     """Rows with dates, also those in texts, converted to days since 1970.
 
     Durations become hours, and numbers that are Python objects floats.
@@ -175,23 +237,10 @@ class DatedSource(WrappedSource):
         columns = of_numbers | forms_to_keep(self._forms())
         return Reading(missing=self._missing, columns=columns)
 
-    def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
-        """Return the dtypes of columns in each file."""
-        heads = self._source.heads(columns)
-        if heads is None:
-            return None
-        return (replace(head, frame=self._converted(head.frame)) for head in heads)
-
-    def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
-        """Read some of the columns."""
-        self._forms()
-        for frame, origin in self._source.read(columns):
-            yield self._converted(frame), origin
-
     def _converted(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
         frame = plain_numbers(dates_as_days(frame, self._left), self._left)
         forms = self._forms()
-        texts = [n for n in frame.columns if n in forms and frame.schema[n] == nw.String]
+        texts = [n for n, dtype in frame.schema.items() if n in forms and dtype == nw.String]
         frame = frame.with_columns(
             read_texts(frame[name], forms[name], ".", self._missing.of(name)) for name in texts
         )
@@ -207,7 +256,7 @@ class DatedSource(WrappedSource):
                 for name in names:
                     if form := typed_dates(frame[name]) or typed_times(frame[name]):
                         found[name] = form
-                    elif frame.schema[name] == nw.String:
+                    elif frame[name].dtype == nw.String:
                         texts[name] = TextSurvey(self._missing.of(name))
             for frame, _ in self._source.read(list(texts)) if texts else ():
                 for name, survey in texts.items():
@@ -223,7 +272,7 @@ class DatedSource(WrappedSource):
             notes: list[str] = []
             for name in texts:
                 if name in found:
-                    option = f"--categorical {name}"
+                    option = for_shell("--categorical", name)
                     notes += found[name].notes(name, ".", option, known.get(name))
             dates = [name for name in names if name in found and found[name].kind == "date"]
             times = [name for name in names if name in found and found[name].kind == "number"]

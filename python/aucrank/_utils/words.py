@@ -1,6 +1,7 @@
 """Counts and lists in words."""
 
 import difflib
+import shlex
 from collections.abc import Iterable, Sequence
 
 
@@ -28,6 +29,18 @@ def near_name(name: str, known: Iterable[str]) -> str:
     lower = {candidate.lower(): candidate for candidate in known}
     near = difflib.get_close_matches(name.lower(), lower, n=1)
     return f"; did you mean {lower[near[0]]!r}?" if near else ""
+
+
+def with_values(option: str, *values: str) -> list[str]:
+    """Return the words of an option with its values, which may look like options."""
+    if any(value.startswith("-") for value in values):
+        return [f"{option}={value}" for value in values]
+    return [option, *values]
+
+
+def for_shell(option: str, *values: str) -> str:
+    """Write an option with its values as a shell takes it."""
+    return shlex.join(with_values(option, *values))
 
 
 def area_up_to(max_fpr: float) -> str:

@@ -2,7 +2,9 @@
 
 import argparse
 import atexit
+import os
 import shutil
+import stat
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -32,7 +34,7 @@ class TableOptions(CsvOptions):
 
 def csv_options(args: argparse.Namespace) -> TableOptions:
     """Return the options of a command for data files."""
-    separator = {"tab": "\t", "\\t": "\t"}.get(args.sep, args.sep)
+    separator = {"tab": "\t", "\\t": "\t", "blank": " "}.get(args.sep, args.sep)
     skip_rows = args.skip_rows
     if args.header_row is not None:
         if skip_rows is not None or not args.header:
@@ -53,6 +55,7 @@ def csv_options(args: argparse.Namespace) -> TableOptions:
             args.comment,
             args.header,
             "--",
+            args.skip_footer,
             args.sheet,
         )
     except ValueError as error:
@@ -65,11 +68,8 @@ class _Copy:
     def __init__(self, stream: Any) -> None:
         self.stream = stream
         self._folder = tempfile.TemporaryDirectory(prefix="aucrank-")
-        head = stream.read(4)
-        name = {b"PAR1": "data.parquet", b"PK\x03\x04": "data.xlsx"}.get(head, "data.csv")
-        self.path = Path(self._folder.name) / (name + ".gz" * head.startswith(b"\x1f\x8b"))
+        self.path = Path(self._folder.name) / "data"
         with self.path.open("wb") as out:
-            out.write(head)
             shutil.copyfileobj(stream, out)
         atexit.register(self.remove)
 
@@ -78,16 +78,37 @@ class _Copy:
         self._folder.cleanup()
 
 
-_copies: list[_Copy] = []
+_copies: dict[str, _Copy] = {}
+
+# Names by which a shell hands over an open pipe, as in `aucrank score MODEL <(zcat rows.gz)`.
+_OPEN_PIPES = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 
 
-def copy_of_stdin() -> str:
-    """Return the path of a file with the content of the standard input stream."""
-    stream: Any = getattr(sys.stdin, "buffer", None)
-    if stream is None:
-        raise DataError("there is no standard input stream to read data from")
-    if not _copies or _copies[0].stream is not stream:
-        for copy in _copies:
-            copy.remove()
-        _copies[:] = [_Copy(stream)]
-    return str(_copies[0].path)
+def is_copied(path: str) -> bool:
+    """Return whether data can be read only once, from the standard input or an open pipe."""
+    if path == STDIN:
+        return True
+    try:
+        return path.startswith(_OPEN_PIPES) and stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def copy_of_pipe(path: str) -> str:
+    """Return the path of a file with the content of the standard input stream or an open pipe."""
+    if path == STDIN:
+        stream: Any = getattr(sys.stdin, "buffer", None)
+        if stream is None:
+            raise DataError("there is no standard input stream to read data from")
+        known = _copies.get(path)
+        if known is None or known.stream is not stream:
+            if known is not None:
+                known.remove()
+            _copies[path] = _Copy(stream)
+        return str(_copies[path].path)
+    # Another pipe may get the number of one that was closed.
+    key = f"{path} {os.stat(path).st_ino}"
+    if key not in _copies:
+        with open(path, "rb") as stream:
+            _copies[key] = _Copy(stream)
+    return str(_copies[key].path)

@@ -4,10 +4,12 @@ No other module depends on which of them it was: all work on a frame goes throug
 """
 
 import gzip
+import os
 import sys
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -19,28 +21,39 @@ from numpy.typing import NDArray
 
 from aucrank._data.clean import numbers_for_nothing
 from aucrank._data.column_form import ColumnFormError
-from aucrank._data.csv_form import CsvOptions
+from aucrank._data.csv_form import DAMAGED, CsvOptions
 from aucrank._data.csv_parsers import Backend
 from aucrank._data.csv_source import CsvSource
+from aucrank._data.csv_text import cell_text
 from aucrank._data.data_files import UnreadableError, why_unreadable
+from aucrank._data.file_content import content_of_file, is_zip
 from aucrank._data.finite_source import FiniteSource
 from aucrank._data.frame_source import FrameSource
 from aucrank._data.labels import encode_binary
 from aucrank._data.number_text import read_number
-from aucrank._data.passes import DataChangedError, all_rows
+from aucrank._data.passes import DataChangedError, all_rows, as_written, of_written
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.row_names import RowNames
 from aucrank._data.wrapped_source import DatedSource
 from aucrank._utils.files import write_atomically
 from aucrank._utils.plain_text import shown
-from aucrank._utils.warn import ReadingNote
-from aucrank._utils.words import did_you_mean, listed, plural
-from aucrank.cli._csv import STDIN, copy_of_stdin
+from aucrank._utils.warn import ReadingNote, warn_caller
+from aucrank._utils.words import did_you_mean, for_shell, listed, plural
+from aucrank.cli._csv import copy_of_pipe, is_copied
 from aucrank.cli._errors import DataError, UsageError, plain_errors, readable
 from aucrank.cli._positive import warn_of_positive
+from aucrank.cli._text import write_document
 from aucrank.cli._workbook import as_csv
 
 FileKind = Literal["csv", "parquet", "xlsx"]
+
+# Rows without a label that are named; and how many at the end of a file may be no rows.
+_SHOWN_ROWS, _LINES_OF_FOOTER = 5, 5
+
+# Minimal number of rows for which one may be their total, and the rounding of a sum.
+_ROWS_OF_A_TOTAL, _ROUNDED = 5, 1e-6
+
+_WORKBOOKS = (".xlsx", ".xlsm")
 
 #: Invisible characters that may surround a label.
 BLANKS = " \t\u00a0"
@@ -96,12 +109,41 @@ def file_kind(path: str | Path) -> FileKind:
         return "csv"
     if name.endswith((".parquet", ".pq")):
         return "parquet"
-    if name.endswith((".xlsx", ".xlsm")):
+    if name.endswith(_WORKBOOKS):
         return "xlsx"
     raise UsageError(
         f"cannot tell what {path} holds: its name must end in .csv, .tsv, .txt or .data, also with"
         " .gz, or in .parquet or .xlsx"
     )
+
+
+def kind_of(path: str, *, is_named: bool = True) -> FileKind:
+    """Return what a file to read holds, by its content; by its name if there is no such file.
+
+    Notes where the name says something else, unless it is not the user's.
+    """
+    if not os.path.isfile(path):
+        return file_kind(path)
+    with plain_errors(f"cannot read {path}"):
+        if is_zip(path) and path.lower().endswith(_WORKBOOKS):
+            # A damaged one may show none of its parts.
+            return "xlsx"
+        try:
+            content = content_of_file(path)
+        except (*DAMAGED, OSError):
+            # Reported where it is read.
+            return file_kind(path)
+    kind: FileKind = "csv" if content == "text" else content
+    try:
+        named: FileKind | None = file_kind(path)
+    except UsageError:
+        named = None
+    if (named, kind) == ("parquet", "csv"):
+        # A damaged one; nobody saves a text under this name.
+        return "parquet"
+    if is_named and named != kind:
+        warn_caller(f"{path} is read as {_FORMAT[kind]}, which it holds", ReadingNote)
+    return kind
 
 
 def backend_for(kind: FileKind) -> Backend:
@@ -129,6 +171,7 @@ def read_file(
     labels: str | None = None,
     options: CsvOptions | None = None,
     fitted: Fitted | None = None,
+    written: Sequence[str] = (),
 ) -> tuple[nw.DataFrame[Any], Reading]:
     """Read a file; columns of a CSV file are numbers, or text as in the file.
 
@@ -147,6 +190,8 @@ def read_file(
         Known options of CSV files.
     fitted : Fitted, default=None
         What a model knows of the files of its fit, if the rows are read for one.
+    written : sequence of str, default=()
+        Columns to return as they are written, too, under the names of `as_written`.
 
     Returns
     -------
@@ -156,21 +201,23 @@ def read_file(
         How they were read.
     """
     options = CsvOptions() if options is None else options
-    file = copy_of_stdin() if path == STDIN else path
-    kind = file_kind(file)
+    file = copy_of_pipe(path) if is_copied(path) else path
+    kind = kind_of(file, is_named=file == path)
     file = str(readable(file))
     backend = backend_for(kind)
 
     def read_csv(csv: str, known: CsvOptions) -> tuple[nw.DataFrame[Any] | None, Reading]:
         rows = ((csv,), sys.maxsize, known, text, labels, fitted)
         source = CsvSource(*rows, backend=backend, called=path, kind=_FORMAT[kind])
-        return all_rows(source), source.reading
+        for name in written:
+            need_column(source.names, name, path, "--id")
+        return all_rows(source, list(map(as_written, written))), source.reading
 
     try:
         if kind == "csv":
             frame, reading = read_csv(file, options)
         elif kind == "xlsx":
-            with as_csv(file, options, fitted, path) as (sheet, known):
+            with as_csv(file, options, fitted, path, labels) as (sheet, known):
                 frame, reading = read_csv(sheet, known)
             reading = replace(reading, separator=None, encoding=None)
         else:
@@ -180,7 +227,11 @@ def read_file(
             left = {*text, labels}
             finite = FiniteSource(rows, left, missing, options.keeps_text, fitted)
             dated = DatedSource(finite, left, missing, fitted)
+            for name in written:
+                need_column(dated.names, name, path, "--id")
             frame, reading = all_rows(dated), dated.reading
+            if frame is not None and written:
+                frame = frame.with_columns(*_written_in_parquet(file, written, backend))
     except (ColumnFormError, DataChangedError, UnreadableError) as error:
         raise DataError(str(error)) from error
     if frame is None:
@@ -195,8 +246,33 @@ def _parquet(file: str, path: str, backend: Backend) -> nw.DataFrame[Any]:
         frame = nw.read_parquet(file, backend=backend)
     except Exception as error:  # each library has its own family of errors
         raise UnreadableError(path, _FORMAT["parquet"], why_unreadable(file, error)) from error
-    # The index of a pandas frame: pandas restores it, others see a column.
+    if backend == "pandas":
+        # The index of a pandas frame: pandas restores it, others see a column.
+        native = frame.to_native()
+        named = [name for name in native.index.names if name is not None]
+        stored = set(_arrow().read_schema(file).names)
+        frame = nw.from_native(native.reset_index([name for name in named if name in stored]))
     return frame.drop([name for name in frame.columns if name.startswith("__index_level_")])
+
+
+def _written_in_parquet(
+    file: str, names: Sequence[str], backend: Backend
+) -> Iterator[nw.Series[Any]]:
+    """Return columns with the values of the file: pandas makes floats of integers with gaps."""
+    if backend == "pandas":
+        import pandas
+
+        table = _arrow().read_table(file, columns=list(names))
+        frame = nw.from_native(
+            table.to_pandas(types_mapper=pandas.ArrowDtype, ignore_metadata=True), eager_only=True
+        )
+    else:
+        frame = nw.read_parquet(file, backend=backend).select(list(names))
+    return (frame[name].alias(as_written(name)) for name in names)
+
+
+def _arrow() -> Any:
+    return import_module("pyarrow.parquet")
 
 
 _FORMAT = {"csv": "CSV", "parquet": "Parquet", "xlsx": "a workbook"}
@@ -261,24 +337,45 @@ def marks_everywhere(reading: Reading | None) -> str:
     marks = () if reading is None else reading.missing.everywhere
     if not marks:
         return ""
-    named = shown(" ".join(marks))
-    return f"; --missing {named} is of every column, --missing-in COL={shown(marks[0])} of one"
+    named = shown(for_shell("--missing", *marks))
+    in_one = shown(for_shell("--missing-in", f"COL={marks[0]}"))
+    return f"; {named} is of every column, {in_one} of one"
 
 
 def values_of(target: nw.Series[Any], path: str, hint: str = "") -> list[Any]:
     """Return all values of the target, two or more, in ascending order."""
-    values = present_values(target)
-    return checked_values(values, n_missing(target), len(target), target.name, path, hint)
+    missing = are_missing(target).nonzero()[0]
+    return checked_values(
+        present_values(target), missing, len(missing), len(target), target.name, path, hint
+    )
 
 
 def checked_values(
-    values: Sequence[Any], missing: int, n_rows: int, target: str, path: str, hint: str = ""
+    values: Sequence[Any],
+    missing: Sequence[int] | NDArray[np.intp],
+    n_missing: int,
+    n_rows: int,
+    target: str,
+    path: str,
+    hint: str = "",
 ) -> list[Any]:
-    """Sort the values of the target, two or more and none missing."""
-    if missing:
+    """Sort the values of the target, two or more and none missing.
+
+    ``missing`` are the first rows without a value, from 0.
+    """
+    if n_missing:
+        rows = [f"{row + 1:,}" for row in missing[:_SHOWN_ROWS]]
+        more = f" and {n_missing - len(rows):,} more" if n_missing > len(rows) else ""
+        which = f"{', '.join(rows)}{more}" if more else listed(rows)
+        at_end = n_rows - n_missing
+        is_footer = n_missing <= _LINES_OF_FOOTER and int(missing[0]) == at_end and at_end > 0
+        are_none = "it is no row" if n_missing == 1 else "they are no rows"
+        footer = f", with --skip-footer {n_missing} if {are_none}" if is_footer else ""
+        row, them = ("row", "it") if n_missing == 1 else ("rows", "them")
         raise DataError(
-            f"target column {target!r} is missing in {missing:,} of "
-            f"{plural(n_rows, 'row')} of {path}; remove these rows first{hint}"
+            f"target column {target!r} is missing in {n_missing:,} of {plural(n_rows, 'row')} of"
+            f" {path} ({row} {which} below the names of the columns); remove {them} first"
+            f"{footer}{hint}"
         )
     if len(values) < 2:
         raise no_two_classes(target, values, path)
@@ -330,8 +427,54 @@ def rest(value: Any) -> str:
 
 def n_missing(series: nw.Series[Any]) -> int:
     """Count the missing values of a column."""
+    return int(are_missing(series).sum())
+
+
+def are_missing(series: nw.Series[Any]) -> NDArray[np.bool_]:
+    """Return which values of a column are missing."""
     missing = series.is_null()
-    return int((missing | series.is_nan() if series.dtype.is_float() else missing).sum())
+    found = (missing | series.is_nan() if series.dtype.is_float() else missing).to_numpy()
+    return np.asarray(found, dtype=np.bool_)
+
+
+def without_total(
+    frame: nw.DataFrame[Any], target: str, path: str, options: CsvOptions
+) -> nw.DataFrame[Any]:
+    """Return the frame without a last row that has no label, and sums of the rows above.
+
+    It is noted, and an option keeps it.
+    """
+    if options.skip_footer is not None or len(frame) < _ROWS_OF_A_TOTAL:
+        return frame
+    missing = are_missing(frame[target])
+    if not missing[-1] or missing[:-1].any():
+        return frame
+    sums: list[str] = []
+    n_others = 0
+    for name, dtype in frame.schema.items():
+        if name == target or not dtype.is_numeric():
+            continue
+        values = np.asarray(frame[name].cast(nw.Float64).to_numpy(), dtype=np.float64)
+        last, total = float(values[-1]), float(np.nansum(values[:-1]))
+        if not np.isfinite(last):
+            continue
+        is_sum = last != 0 and abs(last - total) <= _ROUNDED * abs(total)
+        sums += [name] if is_sum else []
+        n_others += not is_sum
+    # Means and counts may stand there, too.
+    if len(sums) < max(n_others, 1):
+        return frame
+    warn_caller(
+        f"the last row of {path} has no {shown(target)} and the sums of"
+        f" {listed(list(map(shown, sums[:3])))}: it is a total, and left out (see --skip-footer)",
+        ReadingNote,
+    )
+    frame = frame.head(len(frame) - 1)
+    labels = frame[target]
+    if labels.dtype.is_float() and bool((labels % 1 == 0).all()):
+        # Integers with a gap are floats.
+        frame = frame.with_columns(labels.cast(nw.Int64))
+    return frame
 
 
 def pick_class(text: str, values: Sequence[Any], column: str) -> Any:
@@ -378,6 +521,7 @@ def read_labelled(
         if taken.count(name) > 1 and name in (target, weight, time):
             raise UsageError(f"column {name!r} is given two uses")
 
+    frame = without_total(frame, target, path, CsvOptions() if options is None else options)
     values = values_of(frame[target], path, marks_everywhere(reading))
     if positive is None:
         check_two(target, values, path)
@@ -413,7 +557,7 @@ def read_labelled(
         if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Categorical, nw.Enum)):
             raise DataError(
                 f"column {name!r} of {path} has dtype {dtype}, which is neither numeric nor text: "
-                f"leave it out with --drop {name}, or take it as --categorical"
+                f"leave it out with {for_shell('--drop', name)}, or take it as --categorical"
             )
     return Labelled(
         X=X,
@@ -500,15 +644,34 @@ def categorical_columns(X: nw.DataFrame[Any]) -> list[str]:
     return [name for name, dtype in X.schema.items() if dtype in (nw.Categorical, nw.Enum)]
 
 
-def write_scores(
-    columns: dict[str, NDArray[Any]], out: Path | None, *, with_names: bool = True
-) -> None:
+def ids_as_written(series: nw.Series[Any], kind: FileKind) -> Any:
+    """Return ids as their file has them: in a CSV file as texts, in a Parquet file of their type.
+
+    Parameters
+    ----------
+    series : narwhals.Series
+        A column that `as_written` names.
+    kind : {"csv", "parquet"}
+        Format to which they are written.
+    """
+    if kind == "parquet":
+        return series.alias(of_written(series.name) or series.name)
+    rows = zip((series.is_null()).to_list(), series.to_list(), strict=True)
+    # NaN is the one value that differs from itself.
+    return [None if gone or value != value else cell_text(value) for gone, value in rows]
+
+
+def write_scores(columns: dict[str, Any], out: Path | None, *, with_names: bool = True) -> None:
     """Write columns to a CSV or Parquet file, or as CSV to the standard output stream."""
     kind: FileKind = "csv" if out is None else file_kind(out)
-    frame = nw.from_dict(columns, backend=backend_for(kind))
+    typed = [values for values in columns.values() if isinstance(values, nw.Series)]
+    plain = {name: values for name, values in columns.items() if not isinstance(values, nw.Series)}
+    frame = nw.from_dict(plain, backend=backend_for(kind))
+    # Of several columns, `from_dict` makes floats of integers with gaps.
+    frame = frame.with_columns(*typed).select(list(columns))
     if out is None:
         names = "" if with_names else frame.head(0).write_csv()
-        print(frame.write_csv().removeprefix(names), end="")
+        write_document(frame.write_csv().removeprefix(names))
         return
     if kind == "parquet":
         content = BytesIO()

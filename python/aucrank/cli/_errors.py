@@ -78,7 +78,7 @@ def readable(path: str) -> Path:
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise DataError(
                 f"cannot read {path}: it is no regular file, and data are read more than once;"
-                " write them to a file first"
+                " write them to a file first, or to the standard input of `-`"
             )
         with Path(path).open("rb"):
             return Path(path)

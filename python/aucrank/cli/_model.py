@@ -3,7 +3,7 @@
 import ast
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +149,18 @@ def load_ranker(path: str) -> SavedModel:
     return model
 
 
+def target_of(model: SavedModel, given: str | None) -> str:
+    """Return the given column of classes, or else that of the model's fit."""
+    reading = model.fitted.reading
+    known = given if given is not None or reading is None else reading.target
+    if known is None:
+        raise UsageError(
+            f"{model.path} does not say which column holds the classes, as models of `aucrank fit`"
+            " do: name it with --target"
+        )
+    return known
+
+
 def fit_to(estimator: Any, data: Labelled) -> None:
     """Fit an estimator; its classes are the labels in the file, whichever is positive."""
     check_class_sums(data.weight, data.is_positive, data.labels)
@@ -160,7 +172,7 @@ def fit_to(estimator: Any, data: Labelled) -> None:
     estimator.fit(data.X.to_native(), data.y, sample_weight=data.weight, **dealt)
     estimator.classes_ = data.labels
     if data.reading is not None:
-        estimator._set_reading(data.reading)
+        estimator._set_reading(replace(data.reading, target=data.target))
 
 
 def save_model(estimator: Any, path: Path) -> int:
@@ -171,14 +183,19 @@ def save_model(estimator: Any, path: Path) -> int:
 
 
 def read_for(
-    model: SavedModel, path: str, options: CsvOptions, text: Sequence[str] = ()
+    model: SavedModel,
+    path: str,
+    options: CsvOptions,
+    text: Sequence[str] = (),
+    written: Sequence[str] = (),
 ) -> tuple[nw.DataFrame[Any], Reading]:
     """Read a data file whose columns the model scores; other columns are kept, too.
 
-    Those in `text` are text even if they look like numbers.
+    Those in `text` are text even if they look like numbers; those in `written` are also returned
+    as the file has them.
     """
     text = [*text_columns(model), *text]
-    return read_file(path, text=text, options=options, fitted=model.fitted)
+    return read_file(path, text=text, options=options, fitted=model.fitted, written=written)
 
 
 def text_columns(model: SavedModel) -> list[str]:
@@ -212,7 +229,8 @@ def check_columns(model: SavedModel, columns: Sequence[str], path: str) -> list[
                 f"and {path} has {len(columns)}"
             )
         return None
-    absent = [name for name in names if name not in columns]
+    there = set(columns)
+    absent = [name for name in names if name not in there]
     if absent:
         more = f" and {len(absent) - 1} more that the model needs" if len(absent) > 1 else ""
         raise DataError(
@@ -223,8 +241,9 @@ def check_columns(model: SavedModel, columns: Sequence[str], path: str) -> list[
 
 def check_numbers(model: SavedModel, frame: nw.DataFrame[Any], path: str) -> None:
     """Raise if a column that is numeric in the model holds text."""
+    there = set(frame.columns)
     for feature in model.features:
-        if feature.name not in frame.columns or feature.levels is not None:
+        if feature.name not in there or feature.levels is not None:
             continue
         column = frame[feature.name]
         if column.dtype in (nw.String, nw.Categorical, nw.Enum):

@@ -87,10 +87,16 @@ def add_model_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="file that `aucrank fit` saved")
 
 
-def add_target(parser: argparse.ArgumentParser, positive_default: str) -> None:
-    """Add the options for the column of labels, and its positive value."""
+def add_target(
+    parser: argparse.ArgumentParser, positive_default: str, *, is_known: bool = False
+) -> None:
+    """Add the options for the column of labels, which a model may know, and its positive value."""
+    default = " (default: that of the model's fit)" if is_known else ""
     parser.add_argument(
-        "--target", required=True, metavar="COL", help="column that holds the classes"
+        "--target",
+        required=not is_known,
+        metavar="COL",
+        help=f"column that holds the classes{default}",
     )
     parser.add_argument(
         "--positive",
@@ -105,7 +111,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "how a CSV file or a workbook is written (default: what it looks like)"
     )
-    group.add_argument("--sep", metavar="CHAR", help="what parts the columns: ',', ';', 'tab', ...")
+    group.add_argument(
+        "--sep", metavar="CHAR", help="what parts the columns: ',', ';', 'tab', 'blank', ..."
+    )
     group.add_argument("--decimal", choices=(".", ","), help="the mark of decimals")
     group.add_argument(
         "--skip-rows", type=at_least(0), metavar="N", help="lines above the names of the columns"
@@ -117,6 +125,13 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="the same counted otherwise: the names stand in line N, of a workbook in row N",
     )
     group.add_argument(
+        "--skip-footer",
+        type=at_least(0),
+        metavar="N",
+        help="lines below the last row, such as a total (default: a last row of sums without a"
+        " class)",
+    )
+    group.add_argument(
         "--comment", metavar="TEXT", help="what lines begin with that are no rows, such as '#'"
     )
     group.add_argument(
@@ -125,7 +140,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         action="store_false",
         help="the first line is a row: columns are called column_1, column_2, ...",
     )
-    group.add_argument("--sheet", metavar="NAME", help="of a workbook (default: its first sheet)")
+    group.add_argument(
+        "--sheet",
+        metavar="NAME",
+        help="of a workbook (default: the first one that has the columns needed)",
+    )
     group.add_argument("--encoding", metavar="NAME", help="such as utf-8, cp1252 or utf-16")
     group.add_argument(
         "--missing",
@@ -269,6 +288,11 @@ def add_progress(parser: argparse.ArgumentParser) -> None:
         help="say on the standard error stream how far it is, elsewhere than on a terminal by a "
         "line every ten seconds (default: on a terminal)",
     )
+    add_quiet(parser)
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Add the option for no notes, which all commands have."""
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="no progress and no notes; warnings stay"
     )

@@ -28,6 +28,7 @@ from aucrank.cli._options import (
     add_model_file,
     add_parts,
     add_progress,
+    add_quiet,
     add_reading,
     add_seed,
     add_seed_and_threads,
@@ -35,6 +36,9 @@ from aucrank.cli._options import (
     add_time,
     at_least,
 )
+
+#: What an export computes.
+_VALUES = ("score", "points", "probability")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -61,12 +65,49 @@ class _Parser(argparse.ArgumentParser):
             name = arg.partition("=")[0]
             # argparse also takes an argument with a blank for a value.
             if arg.startswith("--") and " " not in arg and name not in options:
-                self.error(f"there is no option {name}{near_name(name, options)}")
+                self.error(f"there is no option {name}{self._near_option(name)}")
             if commands is not None and not arg.startswith("-"):
                 if arg not in commands:
                     self.error(f"there is no command {arg!r}{did_you_mean(arg, commands)}")
                 # Everything after it belongs to the command.
                 return
+
+    def _near_option(self, name: str) -> str:
+        """Return the end of "there is no option": the one that is probably meant."""
+        known = {option.strip("-") for option in self._option_string_actions if len(option) > 2}
+        plain = name.strip("-").lower()
+        meant = _ELSEWHERE.get(plain) or _ELSEWHERE.get(plain.removesuffix("s"))
+        near = f"; did you mean {meant!r}?" if meant in known else near_name(plain, known)
+        return near.replace("'", "'--", 1)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Add a suggestion to the error of a value that is no choice."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            near = near_name(str(value), map(str, action.choices or ()))
+            raise argparse.ArgumentError(action, f"{error.message}{near}") from None
+
+
+# What other programs call an option, and what it is called here.
+_ELSEWHERE = {
+    **dict.fromkeys(("patient", "subject", "cluster", "customer", "strata"), "group"),
+    **dict.fromkeys(("date", "datetime", "timestamp", "period"), "time"),
+    **dict.fromkeys(("label", "class", "outcome", "response", "y"), "target"),
+    **dict.fromkeys(("output", "outfile", "save"), "out"),
+    **dict.fromkeys(("separator", "delimiter", "delim"), "sep"),
+    **dict.fromkeys(("na", "na-value", "missing-value", "null"), "missing"),
+    **dict.fromkeys(("exclude", "ignore", "remove", "omit"), "drop"),
+    **dict.fromkeys(("sample-weight", "case-weight"), "weight"),
+    **dict.fromkeys(("thread", "job", "worker", "cpu", "core"), "n-jobs"),
+    **dict.fromkeys(("pos", "positive-class", "pos-label", "event"), "positive"),
+    **dict.fromkeys(("prob", "probability", "predict-proba"), "proba"),
+    **dict.fromkeys(("estimator", "learner", "algorithm"), "model"),
+    **dict.fromkeys(("format", "language"), "to"),
+    **dict.fromkeys(("subgroup", "stratify"), "by"),
+    **dict.fromkeys(("footer", "skipfooter"), "skip-footer"),
+    **dict.fromkeys(("skiprow", "skip"), "skip-rows"),
+}
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -107,6 +148,7 @@ def _add_demo(commands: "argparse._SubParsersAction[Any]") -> None:
         metavar="MODEL.json",
         help="where to save the model (default: %(default)s)",
     )
+    add_quiet(parser)
     add_seed_and_threads(parser)
 
 
@@ -307,7 +349,7 @@ def _add_evaluate(commands: "argparse._SubParsersAction[Any]") -> None:
     parser = add_command(commands, "evaluate", "measure how well a saved model ranks rows")
     add_model_file(parser)
     parser.add_argument("data", metavar="DATA", help=ROWS_HELP)
-    add_target(parser, "default: the one the model was fitted to rank first")
+    add_target(parser, "default: the one the model was fitted to rank first", is_known=True)
     add_parts(parser)
     add_memory(parser)
     add_reading(parser)
@@ -325,7 +367,7 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     add_model_file(parser)
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
-    add_target(parser, "default: the one the model was fitted to rank first")
+    add_target(parser, "default: the one the model was fitted to rank first", is_known=True)
     parser.add_argument(
         "--against",
         nargs="+",
@@ -377,6 +419,7 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
 def _add_describe(commands: "argparse._SubParsersAction[Any]") -> None:
     parser = add_command(commands, "describe", "print what a saved model is, in words")
     add_model_file(parser)
+    add_quiet(parser)
 
 
 def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -392,6 +435,7 @@ def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
         "card to print.",
     )
     add_model_file(parser)
+    add_quiet(parser)
     parser.add_argument("--to", required=True, choices=EXPORTS, help="which form")
     parser.add_argument(
         "--dialect",
@@ -399,11 +443,13 @@ def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
         help="how SQL is written (default: ansi)",
     )
     parser.add_argument(
-        "--output",
-        choices=("score", "points", "probability"),
+        "--value",
+        choices=_VALUES,
         help="what SQL and code compute; points are of a scorecard, and what its SQL computes by "
         "default (default: score)",
     )
+    # Its name of earlier versions, which elsewhere is that of a file.
+    parser.add_argument("--output", choices=_VALUES, help=argparse.SUPPRESS)
     parser.add_argument(
         "-o", "--out", metavar="FILE", help="where to write (default: the standard output stream)"
     )
@@ -417,4 +463,5 @@ def _add_completion(commands: "argparse._SubParsersAction[Any]") -> None:
         "For bash: aucrank completion bash > ~/.local/share/bash-completion/completions/aucrank."
         " For zsh: write it to a file _aucrank in a folder of $fpath.",
     )
+    add_quiet(parser)
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="which shell")

@@ -92,14 +92,16 @@ class _FitBar:
 
     def __call__(self, estimator: Any, unit: str, number: int, most: int | None) -> None:
         now = perf_counter()
-        of = f" of {most}" if most is not None else ""
+        # Such a fit ends long before the last of its rounds: their share and time mean nothing.
+        stops_early = bool(getattr(estimator, "early_stopping", False))
+        of = "" if most is None else f" of at most {most}" if stops_early else f" of {most}"
         if estimator is self._estimator:
             if unit != self._stage or number == 1:
                 # It began where the stage before it ended.
                 self._stage, self._start = unit, self._heard
             self._heard = now
             bar = left = ""
-            if most is not None and most > 1:
+            if most is not None and most > 1 and not stops_early:
                 n_full = round(_BAR * min(number / most, 1))
                 bar = f"[{'#' * n_full}{'-' * (_BAR - n_full)}] "
                 seconds = (now - self._start) * max(most - number, 0) / number

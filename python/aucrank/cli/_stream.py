@@ -1,11 +1,11 @@
 """Data of a folder, of a pattern, or too large for memory, read in batches."""
 
 import argparse
-import gzip
 import os
 import tempfile
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -17,8 +17,10 @@ import narwhals.stable.v2 as nw
 from aucrank._compare.progress import duration
 from aucrank._data.clean import numbers_for_nothing
 from aucrank._data.csv_form import CsvOptions
+from aucrank._data.csv_parsers import with_series
 from aucrank._data.csv_source import CSV, CsvSource
 from aucrank._data.data_files import find_files, folder_values, is_pattern, why_unreadable
+from aucrank._data.file_content import is_packed, opened
 from aucrank._data.finite_source import FiniteSource
 from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import DataChangedError, Source, need_columns
@@ -29,17 +31,16 @@ from aucrank._data.wrapped_source import ClassesSource, DatedSource, WrappedSour
 from aucrank.cli._csv import STDIN
 from aucrank.cli._data import (
     BLANKS,
+    are_missing,
     check_two,
     checked_values,
-    file_kind,
     greater_of,
     hint_at_positive,
+    kind_of,
     marks_everywhere,
-    n_missing,
     need_column,
     no_two_classes,
     pick_class,
-    present_values,
     rest,
     say_ids,
     say_labels,
@@ -67,6 +68,12 @@ _MEMORY = 4 << 30
 
 # The minimum for `RocState`.
 _LEAST_FOR_SCORES = 1 << 20
+
+# Name of a column of counts.
+_N_ROWS = "\x1frows"
+
+# Rows of a batch without a label that may be named.
+_KEPT_ROWS = 10
 
 # A target with more values is numeric.
 _MOST_VALUES = 10_000
@@ -113,10 +120,11 @@ def room_for_scores(memory: int | None) -> dict[str, Any]:
 
 def _takes_more(path: str, room: float) -> bool:
     """Return whether a file that is read at once takes more memory, with all of its columns."""
-    if file_kind(path) == "csv":
+    kind = kind_of(path)
+    if kind == "csv":
         with plain_errors(f"cannot read {path} as CSV"):
             return _text_takes_more(path, room)
-    if file_kind(path) == "xlsx":
+    if kind == "xlsx":
         # It has at most a million rows.
         return False
     try:
@@ -133,15 +141,15 @@ def _takes_more(path: str, room: float) -> bool:
 
 def _text_takes_more(path: str, room: float) -> bool:
     """Return whether a CSV file takes more memory: its first lines tell how many values it has."""
-    is_packed = path.lower().endswith(".gz")
     try:
-        with gzip.open(path) if is_packed else open(path, "rb") as stream:
+        is_zipped = is_packed(path)
+        with opened(path) as stream:
             head = stream.read(_HEAD)
             n_rows = head.count(b"\n") + 1
             n_values = n_rows + max(head.count(mark) for mark in (b",", b";", b"\t", b"|"))
             of_byte = max(bytes_of_rows(n_rows, n_values) / max(len(head), 1), _COPIES_OF_TEXT)
-            n_read = len(head) if is_packed else os.path.getsize(path)
-            while is_packed and of_byte * n_read <= room and (block := stream.read(_HEAD)):
+            n_read = len(head) if is_zipped else os.path.getsize(path)
+            while is_zipped and of_byte * n_read <= room and (block := stream.read(_HEAD)):
                 n_read += len(block)
             return of_byte * n_read > room
     except (OSError, EOFError, zlib.error) as error:
@@ -174,7 +182,9 @@ def open_source(
     """
     with stream_errors(f"cannot read {path}"):
         files = find_files(path, (*PARQUET, *CSV))
-        kinds = {file_kind(file) for file in files}
+        kinds = {kind_of(file) for file in files}
+        if "xlsx" in kinds:
+            raise DataError(f"{path} holds workbooks: save their sheets as CSV files")
         if len(kinds) > 1:
             raise DataError(f"{path} holds both CSV and Parquet files: name those of one kind")
         values = folder_values(path, files)
@@ -276,12 +286,13 @@ class ModelSource(ProgressSource):
 
     def _cleaned(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
         """Return columns of the model as if the file were read at once; leave others unchanged."""
-        text = [name for name in text_columns(self._model) if name in frame.columns]
-        own = [f.name for f in self._model.features if f.name in frame.columns]
+        there = set(frame.columns)
+        text = [name for name in text_columns(self._model) if name in there]
+        own = [f.name for f in self._model.features if f.name in there]
         mine = frame.select(own)
         mine = numbers_for_nothing(mine.with_columns(text_series(mine[name]) for name in text))
         check_numbers(self._model, mine, self.description)
-        return frame.with_columns(mine[name] for name in own)
+        return with_series(frame, (mine[name] for name in own))
 
 
 def dataset_for(
@@ -306,7 +317,7 @@ def dataset_for(
 
 def dataset_to_learn(
     args: argparse.Namespace, options: CsvOptions, say: Callable[[str], None]
-) -> tuple[Dataset, Any]:
+) -> tuple[Dataset, Any, int]:
     """Open data to learn from.
 
     Parameters
@@ -324,6 +335,8 @@ def dataset_to_learn(
         The rows.
     positive : object
         Positive value of the target.
+    n_positive : int
+        Number of rows with it.
     """
     path, target = args.data, args.target
     # A group 007 differs from 7.
@@ -352,17 +365,20 @@ def dataset_to_learn(
         labelled = Dataset(reported, target=target)
         if args.id is None:
             kept = {*args.keep, *args.categorical}
-            ids = ids_in_pieces(labelled, [name for name in columns if name not in kept])
+            found = [name for name in columns if name not in kept]
+            ids = dict.fromkeys(ids_in_pieces(labelled, found))
             if ids and len(ids) < len(columns):
-                say_ids(ids)
+                say_ids(list(ids))
                 columns = [name for name in columns if name not in ids]
-        values = values_in_pieces(labelled, target, path)
+        counts = values_in_pieces(labelled, target, path)
+        values = list(counts)
         if args.positive is None:
             check_two(target, values, path)
             first = greater_of(values)
-            hint_at_positive(target, values, first, None)
+            hint_at_positive(target, values, first, counts[first] / counts.total())
         else:
             first = pick_class(args.positive, values, target)
+        n_positive = counts[first]
         if len(values) > 2:
             label_of = {
                 value: text_of(value) if value == first else rest(first) for value in values
@@ -378,7 +394,7 @@ def dataset_to_learn(
             time=args.time,
             columns=columns,
         )
-        return dataset, first
+        return dataset, first, n_positive
 
 
 def ids_in_pieces(dataset: Dataset, columns: Sequence[str]) -> list[str]:
@@ -401,19 +417,26 @@ def _may_name_rows(
     return {name: found for name, found in names.items() if not found.is_settled}
 
 
-def values_in_pieces(dataset: Dataset, target: str, path: str) -> list[Any]:
-    """List the values of the target, up to the limit for classes."""
-    found: set[Any] = set()
+def values_in_pieces(dataset: Dataset, target: str, path: str) -> "Counter[Any]":
+    """Return the values of the target in order, up to the limit for classes, with their rows."""
+    found: Counter[Any] = Counter()
     n_rows = missing = 0
+    rows: list[int] = []
     for batch in dataset.passes.batches([target]):
         values = batch.frame[target]
+        of_batch = are_missing(values).nonzero()[0]
+        rows += [n_rows + int(row) for row in of_batch[:_KEPT_ROWS]]
         n_rows += len(values)
-        missing += n_missing(values)
-        found.update(present_values(values))
+        missing += len(of_batch)
+        counts = values.value_counts(name=_N_ROWS)
+        shown = zip(counts[target].to_list(), counts[_N_ROWS].to_list(), strict=True)
+        # NaN is the one value that differs from itself.
+        found.update({value: n for value, n in shown if value is not None and value == value})
         if len(found) > _MOST_VALUES:
             raise no_two_classes(target, sorted(found), path)
     hint = marks_everywhere(dataset.reading)
-    return checked_values(list(found), missing, n_rows, target, path, hint)
+    values_found = checked_values(list(found), rows, missing, n_rows, target, path, hint)
+    return Counter({value: found[value] for value in values_found})
 
 
 @contextmanager

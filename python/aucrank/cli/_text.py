@@ -35,28 +35,36 @@ class _PlainOutput(io.TextIOBase):
         data = plain.encode(encoding, "backslashreplace")
         unbuffered = getattr(self._stream, "buffer", None)
         if isinstance(unbuffered, io.RawIOBase):
-            # If a text does not fit at once, Python itself would silently lose the rest.
-            rest = data.replace(b"\n", os.linesep.encode(encoding))
-            while rest:
-                rest = rest[unbuffered.write(rest) or 0 :]
+            _write_all(unbuffered, data.replace(b"\n", os.linesep.encode(encoding)))
         else:
             self._stream.write(data.decode(encoding))
         return len(text)
 
     def write_as_it_is(self, text: str) -> None:
-        """Write a document for another program; on a terminal it is escaped like all output."""
+        """Write a document for another program, which is UTF-8 whatever the stream's encoding.
+
+        On a terminal it is escaped like all output.
+        """
         buffer = getattr(self._stream, "buffer", None)
         if self.isatty() or buffer is None:
             self.write(text)
             return
         self._stream.flush()
-        buffer.write(text.encode())
+        _write_all(buffer, text.encode())
 
     def flush(self) -> None:
         self._stream.flush()
 
     def isatty(self) -> bool:
         return self._stream.isatty()
+
+
+def _write_all(stream: Any, data: bytes) -> None:
+    # If a text does not fit an unbuffered stream at once, Python itself would silently lose the
+    # rest.
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) or 0 :]
 
 
 def write_document(text: str) -> None:

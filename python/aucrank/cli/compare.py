@@ -124,7 +124,7 @@ def _read_all(args: argparse.Namespace) -> tuple[Labelled, int]:
 def _read_some(args: argparse.Namespace) -> tuple[Labelled, int]:
     """Read data in batches, keep a sample of the rows, and count them all."""
     with progress(args) as say:
-        dataset, _ = dataset_to_learn(args, csv_options(args), say)
+        dataset, *_ = dataset_to_learn(args, csv_options(args), say)
         most = MOST_ROWS if args.max_rows is None else args.max_rows
         named = [name for name in dataset.columns if name in set(args.categorical)]
         with stream_errors(f"cannot compare on {args.data}"):

@@ -65,9 +65,8 @@ def run(args: argparse.Namespace) -> int:
         models[name], scores[name] = model, score_rows(model, X_test[columns])
         found = auc_interval(y_test, scores[name])
         table.append((name, f"{found.auc:.3f}", f"{found.low:.3f} to {found.high:.3f}", seconds))
-    columns = zip(*table, strict=True)
     titles = ("model", "test AUC", "95% interval", "fit seconds")
-    print(aligned(dict(zip(titles, columns, strict=True))))
+    print(aligned(dict(zip(titles, zip(*table, strict=True), strict=True))))
 
     for name in (TREE, CARD):
         cost = auc_compare(y_test, scores[name], scores[DEFAULT])

@@ -28,6 +28,7 @@ from aucrank.cli._model import (
     positive_value,
     read_for,
     scores_of,
+    target_of,
 )
 from aucrank.cli._parts import (
     check_parts,
@@ -84,6 +85,7 @@ class Scored:
 def run(args: argparse.Namespace) -> int:
     """Score, and compare with the labels."""
     model = load_ranker(args.model)
+    args.target = target_of(model, args.target)
     check_parts(args)
     if is_streamed(args.data, args.memory):
         state = RocState(**room_for_scores(args.memory))
@@ -196,7 +198,7 @@ def _measure_in_pieces(
         text = text_of_parts(args, model)
         dataset = dataset_for(model, args.data, csv_options(args), say, args.target, text)
         with stream_errors(f"cannot score {args.data}"):
-            values = values_in_pieces(dataset, args.target, args.data)
+            values = list(values_in_pieces(dataset, args.target, args.data))
             value = positive_value(model, values, args.target, args.positive, args.data)
             need_parts(dataset.passes.source.names, args)
             _need_room(dataset.n_rows or 0, len(of_parts), args)

@@ -1,6 +1,7 @@
 """`aucrank export`: a saved model in the format of another system."""
 
 import argparse
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from aucrank._data.csv_text import csv_text
 from aucrank._utils.files import write_atomically
+from aucrank._utils.warn import ReadingNote
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import load_ranker
 from aucrank.cli._text import laid_out, write_document
@@ -17,8 +19,13 @@ def run(args: argparse.Namespace) -> int:
     """Write the model."""
     if args.dialect is not None and args.to != "sql":
         raise UsageError(f"--dialect is of SQL, and --to says {args.to}")
-    if args.output is not None and args.to not in _OF_ONE_NUMBER:
-        raise UsageError(f"--output is of SQL and code, and --to says {args.to}")
+    if args.output is not None:
+        if args.value is not None:
+            raise UsageError("--output is the earlier name of --value: leave it out")
+        warnings.warn("--output is called --value now", ReadingNote, stacklevel=2)
+        args.value = args.output
+    if args.value is not None and args.to not in _OF_ONE_NUMBER:
+        raise UsageError(f"--value is of SQL and code, and --to says {args.to}")
     if args.out is None and args.to in _NO_TEXT:
         raise UsageError(f"{_NO_TEXT[args.to]} is no text: --out says which file it goes to")
     out = None if args.out is None else writable(args.out)
@@ -79,7 +86,7 @@ def _sql(estimator: Any, args: argparse.Namespace) -> str:
 
 
 def _output(args: argparse.Namespace) -> dict[str, str]:
-    return {} if args.output is None else {"output": args.output}
+    return {} if args.value is None else {"output": args.value}
 
 
 #: Formats that compute one number, which an option selects.

@@ -3,7 +3,7 @@
 import argparse
 import math
 import shlex
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -14,7 +14,7 @@ from sklearn.base import clone
 from aucrank._base.registry import public_estimators
 from aucrank._base.scoring import score_rows
 from aucrank._utils.plain_text import shown
-from aucrank._utils.words import listed, plural
+from aucrank._utils.words import listed, plural, with_values
 from aucrank.cli._csv import STDIN, csv_options
 from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of
 from aucrank.cli._errors import UsageError, plain_errors, writable
@@ -100,7 +100,7 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
     """Fit to data that do not fit in memory."""
     start, instead = perf_counter(), ""
     with progress(args) as say:
-        dataset, positive = dataset_to_learn(args, csv_options(args), say)
+        dataset, positive, n_positive = dataset_to_learn(args, csv_options(args), say)
         shape = dataset.n_rows or 0, len(dataset.columns)
         too_large = _too_large(estimator, shape, args)
         if too_large and (n_folds := _fewer_folds(estimator, shape, args)):
@@ -119,6 +119,8 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
                 estimator.set_params(categorical_features=names)
             with fit_shown(silent if args.verbose else say, estimator, f"fitting {args.model}"):
                 estimator.fit(dataset)
+            if dataset.reading is not None:
+                estimator._set_reading(replace(dataset.reading, target=args.target))
             seconds = perf_counter() - start
             is_ensemble = args.model == DEFAULT_MODEL
             is_honest = is_ensemble and leaves_rows_out(estimator)
@@ -134,7 +136,11 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
     n_bytes = save_model(estimator, out)
     n_rows, n_columns = plural(dataset.n_rows or 0, "row"), plural(len(dataset.columns), "column")
     print(f"data    {args.data}: {n_rows}, {n_columns}, read a piece at a time")
-    print(f"target  positive is {shown(args.target)} = {shown(text_of(positive))}")
+    share = n_positive / (dataset.n_rows or 1)
+    print(
+        f"target  positive is {shown(args.target)} = {shown(text_of(positive))}"
+        f" ({plural(n_positive, 'row')}, {share:.1%})"
+    )
     print(f"model   {args.model}, fitted in {seconds:.3g} s{_in_brief(estimator)}{instead}")
     print(f"AUC     {said}")
     print(f"saved   {out} ({n_bytes:,} bytes)")
@@ -331,13 +337,14 @@ def _command(args: argparse.Namespace, model: str, out: str) -> str:
         "--encoding": args.encoding,
         "--skip-rows": None if args.skip_rows is None else str(args.skip_rows),
         "--header-row": None if args.header_row is None else str(args.header_row),
+        "--skip-footer": None if args.skip_footer is None else str(args.skip_footer),
         "--comment": args.comment,
         "--sheet": args.sheet,
         "--n-jobs": None if args.n_jobs is None else str(args.n_jobs),
         "--memory": None if args.memory is None else str(args.memory),
     }
     for option, value in one.items():
-        words += [] if value is None else _spelled(option, [value])
+        words += [] if value is None else with_values(option, value)
     words += [] if args.header else ["--no-header"]
     several = {
         "--drop": args.drop,
@@ -347,16 +354,9 @@ def _command(args: argparse.Namespace, model: str, out: str) -> str:
         "--missing-in": args.missing_in,
     }
     for option, values in several.items():
-        words += _spelled(option, values) if values else []
+        words += with_values(option, *values) if values else []
     words += ["--seed", str(args.random_state)] if args.random_state else []
     return shlex.join([*words, "--out", out])
-
-
-def _spelled(option: str, values: Sequence[str]) -> list[str]:
-    """Return an option with its values, which may look like options."""
-    if any(value.startswith("-") for value in values):
-        return [f"{option}={value}" for value in values]
-    return [option, *values]
 
 
 def _default_out(data: str) -> str:

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from aucrank.cli._model import (
     features_for,
     load_ranker,
     positive_rows,
+    target_of,
     text_columns,
 )
 from aucrank.cli._parts import check_parts, say_features, target_in_parts, text_of_parts
@@ -57,7 +59,10 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"a report is about 1 to {MOST_MODELS} models, got {len(paths)}")
     models = [load_ranker(path) for path in paths]
     names = _names(paths)
+    args.target = target_of(models[0], args.target)
     check_parts(args)
+    if options.title is None:
+        options = replace(options, title=_title(args, models, names))
     with progress(args) as say:
         made = _made(args, models, names, options, say)
     with plain_errors(f"cannot write {out}"):
@@ -67,6 +72,14 @@ def run(args: argparse.Namespace) -> int:
         print(line)
     print(f"wrote {shown(out)} ({len(made.html.encode()):,} bytes)")
     return 0
+
+
+def _title(args: argparse.Namespace, models: Sequence[SavedModel], names: Sequence[str]) -> str:
+    """Return the heading of the page: what is compared, and on which rows."""
+    kinds = [f"{name} ({model.class_name})" for name, model in zip(names, models, strict=True)]
+    data = "the standard input" if args.data == STDIN else Path(args.data).name
+    verb = "ranks" if len(kinds) == 1 else "rank"
+    return f"How {listed(kinds)} {verb} the rows of {data} by {args.target}"
 
 
 def _made(

@@ -4,17 +4,23 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
-from aucrank._base.batch_scores import scored_batches
+from aucrank._base.batch_scores import PROBABILITY, scored_batches
+from aucrank._data.passes import as_written
 from aucrank._utils.words import plural
 from aucrank.cli._csv import csv_options
-from aucrank.cli._data import backend_for, file_kind, need_column, write_scores
+from aucrank.cli._data import (
+    backend_for,
+    file_kind,
+    ids_as_written,
+    need_column,
+    write_scores,
+)
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import SavedModel, features_for, load_ranker, read_for, scores_of
 from aucrank.cli._progress import progress
 from aucrank.cli._stream import dataset_for, is_streamed, stream_errors
 from aucrank.data import Dataset
+from aucrank.data._holder import SCORE
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,29 +37,45 @@ def run(args: argparse.Namespace) -> int:
         )
     if is_streamed(args.data, args.memory):
         return _score_in_pieces(model, args, out)
-    frame = read_for(model, args.data, csv_options(args))[0]
-    columns: dict[str, NDArray[Any]] = {}
-    if args.id is not None:
-        need_column(frame.columns, args.id, args.data, "--id")
-        columns[args.id] = frame[args.id].to_numpy()
+    ids = _ids(args)
+    text = _names_only(ids, model)
+    frame = read_for(model, args.data, csv_options(args), text, written=ids)[0]
+    columns = {name: ids_as_written(frame[as_written(name)], kind) for name in ids}
     X = features_for(model, frame, args.data)
-    columns["score"] = scores_of(model, X, args.data)
+    columns[SCORE] = scores_of(model, X, args.data)
     if args.proba:
-        columns["probability"] = model.estimator.predict_proba(X)[:, 1].copy()
+        columns[PROBABILITY] = model.estimator.predict_proba(X)[:, 1].copy()
     if out is None:
         write_scores(columns, None)
     else:
         with plain_errors(f"cannot write {out}"):
             write_scores(columns, out)
-        print(f"wrote {plural(len(columns['score']), 'score')} to {out}")
+        print(f"wrote {plural(len(columns[SCORE]), 'score')} to {out}")
     return 0
+
+
+def _ids(args: argparse.Namespace) -> list[str]:
+    """Return the columns that are written with the scores."""
+    if args.id is None:
+        return []
+    added = [SCORE, PROBABILITY] if args.proba else [SCORE]
+    if args.id in added:
+        raise UsageError(f"--id {args.id}: the column that is added is called so, too")
+    return [args.id]
+
+
+def _names_only(ids: list[str], model: SavedModel) -> list[str]:
+    """Return the columns that no feature is made of: whether they hold dates does not matter."""
+    features = {feature.name for feature in model.features}
+    return [name for name in ids if name not in features]
 
 
 def _score_in_pieces(model: SavedModel, args: argparse.Namespace, out: Path | None) -> int:
     """Score and write data that do not fit in memory."""
-    other_columns = [] if args.id is None else [args.id]
+    other_columns = _ids(args)
     with progress(args) as say:
-        dataset = dataset_for(model, args.data, csv_options(args), say)
+        text = _names_only(other_columns, model)
+        dataset = dataset_for(model, args.data, csv_options(args), say, more_text=text)
         for name in other_columns:
             need_column(dataset.passes.source.names, name, args.data, "--id")
         with stream_errors(f"cannot score {args.data}"):
@@ -71,9 +93,10 @@ def _print_scores(
     estimator: Any, dataset: Dataset, other_columns: list[str], *, proba: bool
 ) -> None:
     """Write scores to the standard output stream."""
-    for batch, X, scores in scored_batches(estimator, dataset, other_columns):
-        columns = {name: batch.frame[name].to_numpy() for name in other_columns}
-        columns["score"] = scores
+    written = {name: dataset.passes.source.written(name) for name in other_columns}
+    for batch, X, scores in scored_batches(estimator, dataset, list(written.values())):
+        columns = {name: ids_as_written(batch.frame[of], "csv") for name, of in written.items()}
+        columns[SCORE] = scores
         if proba:
-            columns["probability"] = estimator.predict_proba(X)[:, 1].copy()
+            columns[PROBABILITY] = estimator.predict_proba(X)[:, 1].copy()
         write_scores(columns, None, with_names=batch.first_row == 0)

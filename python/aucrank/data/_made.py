@@ -127,6 +127,7 @@ class MadeFromSources(InPieces):
         skip_rows: int | None = None,
         comment: str | None = None,
         header: bool = True,
+        skip_footer: int | None = None,
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
     ) -> Self:
@@ -175,6 +176,8 @@ class MadeFromSources(InPieces):
         header : bool, default=True
             Whether there is a header line; without one, columns are called ``column_1``,
             ``column_2``, ...
+        skip_footer : int, default=None
+            Lines below the last row of each file, such as a total; None for none.
         chunk_rows : int, default=65536
             Maximal number of rows in memory at a time.
         spill_dir : path-like, default=None
@@ -198,7 +201,9 @@ class MadeFromSources(InPieces):
         if isinstance(text, str):
             raise TypeError(f"text must be a list of strings, got {text!r}")
         marks = read_marks(missing)
-        options = CsvOptions(sep, decimal, encoding, marks, skip_rows, comment, header)
+        options = CsvOptions(
+            sep, decimal, encoding, marks, skip_rows, comment, header, "", skip_footer
+        )
         files = find_files(paths, CSV)
         values = folder_values(paths, files)
         folders = {name for of_file in values.values() for name in of_file}

@@ -25,6 +25,7 @@ def read_csv(
     skip_rows: int | None = None,
     comment: str | None = None,
     header: bool = True,
+    skip_footer: int | None = None,
     backend: Backend | None = None,
 ) -> Any:
     r"""Read a CSV file, also gzipped, as `aucrank fit` does.
@@ -55,6 +56,8 @@ def read_csv(
     header : bool, default=True
         Whether there is a header line; without one, columns are called ``column_1``, ``column_2``,
         ...
+    skip_footer : int, default=None
+        Lines below the last row, such as a total; None for none.
     backend : {"pandas", "polars"}, default=None
         Library of the data frame; None for the first of them that is installed.
 
@@ -99,7 +102,7 @@ def read_csv(
     file, marks = os.fspath(path), read_marks(missing)
     if not os.path.isfile(file):
         raise FileNotFoundError(f"there is no file {file}")
-    options = CsvOptions(sep, decimal, encoding, marks, skip_rows, comment, header)
+    options = CsvOptions(sep, decimal, encoding, marks, skip_rows, comment, header, "", skip_footer)
     source = CsvSource((file,), sys.maxsize, options, text, None, backend=library)
     need_columns([*text, *marks.in_columns], source.names, file)
     frame = all_rows(source)
