@@ -13,6 +13,7 @@ from aucrank.datasets import load_breast_cancer, make_gaussian_pair
 from aucrank.metrics import auc_interval
 from aucrank.tree import CrossValidatedPruning, DyadicSplit, LeafRank, OrthogonalSplit, WeightedERM
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import logit
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -407,17 +408,19 @@ def test_the_out_of_bag_auc_is_that_of_new_rows(aggregation):
     assert abs(np.mean(found) - np.mean(tested)) < 3 * error + 0.01
 
 
-def test_the_out_of_bag_interval_is_delongs_and_covers():
+def test_the_out_of_bag_interval_is_that_of_an_auc_and_covers():
     covered = 0
     for seed in range(60):
         train = make_gaussian_pair(200, random_state=seed)
         test = make_gaussian_pair(4000, random_state=1000 + seed)
         model = fit(train.X, train.y, n_estimators=100, max_depth=4, oob_score=True)
         interval = model.oob_interval(confidence=0.9)
-        assert (interval.auc, interval.method) == (model.oob_score_, "delong")
-        half_width = norm.ppf(0.95) * interval.standard_error
-        assert_allclose(interval.high - interval.auc, half_width)
-        assert_allclose(interval.auc - interval.low, half_width)
+        assert (interval.auc, interval.method) == (model.oob_score_, "logit")
+        # Symmetric on the logit scale, as wide as DeLong's with many rows.
+        low, auc, high = logit([interval.low, interval.auc, interval.high])
+        assert_allclose(high - auc, auc - low)
+        of_delong = interval.standard_error / (interval.auc * (1 - interval.auc))
+        assert_allclose(auc - low, norm.ppf(0.95) * of_delong, rtol=0.03)
         covered += interval.low <= model.score(test.X, test.y) <= interval.high
         # As wide as that of so many new rows.
         rows = slice(0, 200)
