@@ -8,7 +8,7 @@ use super::packed::Sign;
 use super::params::{AuroraParams, Radius, Selection};
 use super::ramp::Statistics;
 use super::search::{Path, Search, SelectionStep, best_number, climb_to_the_end, scores_of};
-use crate::data::{Cells, Column, Columns, Folds, Labels, check_monotonic, hold_out};
+use crate::data::{Column, Columns, FewContents, Folds, Labels, check_monotonic, hold_out};
 use crate::roc::{DeLong, auc_up_to, smoothed};
 use crate::{FitPart, Interrupt, RankError};
 
@@ -87,9 +87,9 @@ pub fn fit_aurora(
         }
     }
     if params.selection != Selection::Keep
-        && let Some(cells) = Cells::of(columns, labels, params.seed, interrupt)?
+        && let Some(contents) = FewContents::of(columns, labels, params.seed, interrupt)?
     {
-        let (columns, labels) = (&cells.columns(columns)?, &cells.labels()?);
+        let (columns, labels) = (&contents.columns(columns)?, &contents.labels()?);
         return AuroraFit { columns, labels, params, earlier, interrupt }.fit();
     }
     AuroraFit { columns, labels, params, earlier, interrupt }.fit()

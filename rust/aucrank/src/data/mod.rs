@@ -29,7 +29,7 @@ pub(crate) use binning::bins::{
     add_distinct, are_distinct, cuts_of_sample, midpoint, place_among, quantile_cuts,
 };
 pub(crate) use binning::lookup::{CutGrid, Lookups};
-pub(crate) use dealing::cells::{Cells, MOST_CELLS};
+pub(crate) use dealing::contents::{FewContents, MOST_CONTENTS};
 pub use dealing::folds::{Folds, NO_FOLD, TwoParts, hold_out};
 pub use dealing::row_blocks::RowBlocks;
 pub(crate) use dealing::row_blocks::{BlockSums, BlockTable, LabelBlocks};

@@ -15,11 +15,12 @@
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
 //! - `row_sample`: the sample for learners that need rows rather than sums; `dealt`: folds and
 //!   holdouts, and digests that identify rows which are computed anew;
+//! - `contents`: rows of a few distinct contents, gathered with the number of copies of each;
 //! - `histograms`: the sums from which trees are grown, cell by cell, and other questions of
 //!   several learners; `score_ranges`: sums by score.
 
-mod cells;
 mod coded;
+mod contents;
 mod dealt;
 mod frame;
 mod histograms;
@@ -39,8 +40,8 @@ pub(crate) mod tests;
 mod together;
 pub(crate) mod words;
 
-pub(crate) use cells::gathered as gathered_cells;
 pub(crate) use coded::{CodedRows, Recoded};
+pub(crate) use contents::gathered as gathered_contents;
 pub use dealt::{RowDigest, deal_among};
 pub use frame::RowFrame;
 pub(crate) use frame::{AskClassUnits, ClassUnits};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::cells::AskCells;
+use super::contents::AskContents;
 use super::frame::AskClassUnits;
 use super::histograms::AskHistograms;
 use super::histograms::AskTotals;
@@ -79,7 +79,7 @@ pub(crate) fn read<Q: Question>(head: Head, bytes: &[u8]) -> Result<PackedQuesti
 
 /// The questions of several learners.
 pub(crate) const SHARED_QUESTIONS: [(&str, QuestionReader); 7] = [
-    (AskCells::NAME, read::<AskCells>),
+    (AskContents::NAME, read::<AskContents>),
     (AskTotals::NAME, read::<AskTotals>),
     (AskClassUnits::NAME, read::<AskClassUnits>),
     (AskLeastHashes::NAME, read::<AskLeastHashes>),

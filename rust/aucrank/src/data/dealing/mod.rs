@@ -1,6 +1,6 @@
 //! Rows dealt into folds, held-out parts and samples by their content, group or time.
 
-pub(super) mod cells;
+pub(super) mod contents;
 pub(super) mod folds;
 pub(super) mod row_blocks;
 pub(super) mod row_order;

@@ -11,7 +11,7 @@ use crate::external::ExternalFitter;
 use crate::interrupt::PartCounter;
 use crate::rows::{
     FitId, HistogramTally, QueriedCells, QueriedLevels, RowFrame, Rows, Totals, View,
-    gathered_cells, together,
+    gathered_contents, together,
 };
 use crate::tree::grow::{Missing, grow};
 use crate::tree::model::{RankingTree, TreeFrame};
@@ -282,9 +282,9 @@ pub fn fit_rows(
     let split = stumps_of(params)?;
     let fit = FitId::new(fit_number);
     if params.holds_out()
-        && let Some(cells) = gathered_cells(rows, &fit, interrupt)?
+        && let Some(contents) = gathered_contents(rows, &fit, interrupt)?
     {
-        return super::fit(&cells.columns()?, &cells.labels()?, params, interrupt);
+        return super::fit(&contents.columns()?, &contents.labels()?, params, interrupt);
     }
     let levels = QueriedLevels::find(rows, &fit, params.binning, params.seed, interrupt)?;
     let recoded = levels.recoded(rows);

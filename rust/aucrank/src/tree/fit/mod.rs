@@ -21,8 +21,8 @@ use super::prune::{Complexity, CrossValidation, Penalization, PruningRule, Valid
 use super::sample::places_by_codes;
 use super::split::{DyadicParams, LeafRankParams, SplitRule};
 use crate::data::{
-    Binned, BinningParams, Cells, ClassSums, Columns, CountedRows, Labels, RareLevels, RowTally,
-    WeightedRows, binds, check_monotonic,
+    Binned, BinningParams, ClassSums, Columns, CountedRows, FewContents, Labels, RareLevels,
+    RowTally, WeightedRows, binds, check_monotonic,
 };
 use crate::external::{ExternalFitter, keep_used};
 use crate::formula::Formula;
@@ -179,9 +179,9 @@ fn fit_with(
     // Classifiers are fitted to rows by their numbers, so that these cannot be others.
     if params.holds_out()
         && classifiers.is_none()
-        && let Some(cells) = Cells::of(columns, labels, params.seed, interrupt)?
+        && let Some(contents) = FewContents::of(columns, labels, params.seed, interrupt)?
     {
-        return fit_raw(&cells.columns(columns)?, &cells.labels()?, params, None, interrupt);
+        return fit_raw(&contents.columns(columns)?, &contents.labels()?, params, None, interrupt);
     }
     fit_raw(columns, labels, params, classifiers, interrupt)
 }

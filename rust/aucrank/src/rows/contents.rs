@@ -13,11 +13,11 @@ use super::matrix::{CodedMatrix, numbers_of_bins};
 use super::part::{FitId, Kept, PartView};
 use super::question::{Mergeable, Question, View};
 use super::words::WordReader;
-use crate::data::{Column, Columns, FeatureBins, FixedScale, MISSING_CODE, MOST_CELLS};
+use crate::data::{Column, Columns, FeatureBins, FixedScale, MISSING_CODE, MOST_CONTENTS};
 use crate::{Interrupt, RankError};
 
 /// The rows as a small matrix, whose rows of weight k stand for k copies; `None` if they have more
-/// than [`MOST_CELLS`] distinct contents, weights that are not whole, or are dealt in blocks.
+/// than [`MOST_CONTENTS`] distinct contents, weights that are not whole, or are dealt in blocks.
 pub(crate) fn gathered(
     rows: &dyn Rows,
     fit: &FitId,
@@ -25,11 +25,11 @@ pub(crate) fn gathered(
 ) -> Result<Option<CodedMatrix>, RankError> {
     let frame = rows.frame();
     // A bin has rows: more bins are more contents, and the rows need not be read.
-    let may_be_few = frame.features().iter().all(|bins| bins.n_bins() <= MOST_CELLS);
+    let may_be_few = frame.features().iter().all(|bins| bins.n_bins() <= MOST_CONTENTS);
     if !may_be_few || frame.blocks.is_some() || !frame.counts_copies() {
         return Ok(None);
     }
-    let found = fit.ask(rows, View::All, AskCells, interrupt)?;
+    let found = fit.ask(rows, View::All, AskContents, interrupt)?;
     let Some(cells) = found.cells else { return Ok(None) };
 
     let (mut codes, mut hashes) = (Vec::new(), Vec::new());
@@ -101,42 +101,43 @@ impl RawColumns {
 /// Asks for the distinct contents of the rows and how often each occurs.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-pub(super) struct AskCells;
+pub(super) struct AskContents;
 
 /// Codes of a content, and its units of weight by class, negatives first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Cell {
+struct ContentCount {
     codes: Vec<u32>,
     units: [u64; 2],
 }
 
 /// Contents by hash; none if there are too many.
 #[derive(Debug, Clone)]
-pub(super) struct CellSums {
+pub(super) struct ContentSums {
     n_features: usize,
-    cells: Option<BTreeMap<u64, Cell>>,
+    cells: Option<BTreeMap<u64, ContentCount>>,
 }
 
-impl CellSums {
+impl ContentSums {
     fn add(&mut self, hash: u64, codes: impl FnOnce() -> Vec<u32>, units: [u64; 2]) {
         let Some(cells) = &mut self.cells else { return };
-        let cell = cells.entry(hash).or_insert_with(|| Cell { codes: codes(), units: [0; 2] });
+        let cell =
+            cells.entry(hash).or_insert_with(|| ContentCount { codes: codes(), units: [0; 2] });
         for (own, more) in cell.units.iter_mut().zip(units) {
             *own += more;
         }
-        if cells.len() > MOST_CELLS {
+        if cells.len() > MOST_CONTENTS {
             self.cells = None;
         }
     }
 }
 
-impl Question for AskCells {
-    const NAME: &'static str = "cells";
+impl Question for AskContents {
+    const NAME: &'static str = "contents";
 
-    type Answer = CellSums;
+    type Answer = ContentSums;
 
-    fn none(&self, frame: &RowFrame) -> CellSums {
-        CellSums { n_features: frame.features().len(), cells: Some(BTreeMap::new()) }
+    fn none(&self, frame: &RowFrame) -> ContentSums {
+        ContentSums { n_features: frame.features().len(), cells: Some(BTreeMap::new()) }
     }
 
     fn needs_hashes(&self, _: &View, _: &Kept<'_>) -> bool {
@@ -147,7 +148,7 @@ impl Question for AskCells {
         &self,
         part: &PartView<'_>,
         _: &mut Kept<'_>,
-        sums: &mut CellSums,
+        sums: &mut ContentSums,
         _: &Interrupt,
     ) -> Result<(), RankError> {
         let (binned, hashes, units) = (part.binned(), part.hashes(), part.units());
@@ -166,12 +167,12 @@ impl Question for AskCells {
     }
 }
 
-impl Mergeable for CellSums {
+impl Mergeable for ContentSums {
     fn merge(&mut self, more: Self) -> Result<(), RankError> {
         match more.cells {
             None => self.cells = None,
             Some(cells) => {
-                for (hash, Cell { codes, units }) in cells {
+                for (hash, ContentCount { codes, units }) in cells {
                     self.add(hash, || codes, units);
                 }
             }
@@ -182,7 +183,7 @@ impl Mergeable for CellSums {
     fn put_words(&self, words: &mut Vec<u64>) {
         let n_cells = self.cells.as_ref().map_or(u64::MAX, |cells| cells.len() as u64);
         words.push(n_cells);
-        for (&hash, Cell { codes, units }) in self.cells.iter().flatten() {
+        for (&hash, ContentCount { codes, units }) in self.cells.iter().flatten() {
             words.push(hash);
             words.extend(units);
             words.extend(codes.iter().map(|&code| u64::from(code)));
@@ -195,7 +196,7 @@ impl Mergeable for CellSums {
             self.cells = None;
             return Ok(());
         }
-        for _ in 0..n_cells.min(MOST_CELLS as u64 + 1) {
+        for _ in 0..n_cells.min(MOST_CONTENTS as u64 + 1) {
             let hash = reader.word()?;
             let units = *reader.array::<2>()?;
             let codes = reader.take(self.n_features)?;

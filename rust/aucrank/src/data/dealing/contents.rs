@@ -15,7 +15,7 @@ use crate::data::random::mix;
 use crate::{Interrupt, RankError};
 
 /// Most distinct contents whose copies are dealt apart.
-pub(crate) const MOST_CELLS: usize = 100;
+pub(crate) const MOST_CONTENTS: usize = 100;
 
 /// Fewest copies of a content of a class, in the mean, that are dealt apart.
 const LEAST_COPIES: u64 = 4;
@@ -30,8 +30,8 @@ const N_BLOCKS: u64 = 64;
 /// rows does not matter. Copies dealt in turn would leave the same rates in and out of each fold,
 /// and no tree would look too large: of 27 cells of noise 25 stayed leaves.
 #[derive(Debug)]
-pub(crate) struct Cells {
-    columns: Vec<CellColumn>,
+pub(crate) struct FewContents {
+    columns: Vec<ContentColumn>,
     positive: Vec<bool>,
     copies: Vec<f64>,
     /// The block of each row.
@@ -40,13 +40,13 @@ pub(crate) struct Cells {
 
 /// One value for each row.
 #[derive(Debug)]
-enum CellColumn {
+enum ContentColumn {
     F64(Vec<f64>),
     F32(Vec<f32>),
     Codes { codes: Vec<u32>, n_levels: u32 },
 }
 
-impl Cells {
+impl FewContents {
     /// `None` if the rows have too many contents or too few copies of them, blocks of their own, or
     /// weights that are not whole.
     pub(crate) fn of(
@@ -66,7 +66,7 @@ impl Cells {
             let place = row as usize;
             let key = (labels.positive()[place], hashes[place]);
             cells.entry(key).or_insert((row, 0)).1 += copies.map_or(1, |copies| copies[place]);
-            if cells.len() > MOST_CELLS {
+            if cells.len() > MOST_CONTENTS {
                 return Ok(None);
             }
         }
@@ -98,16 +98,16 @@ impl Cells {
             });
         }
         let of_rows = |column: &Column<'_>| match column {
-            Column::Codes { codes, n_levels } => CellColumn::Codes {
+            Column::Codes { codes, n_levels } => ContentColumn::Codes {
                 codes: rows.iter().map(|&row| codes[row as usize]).collect(),
                 n_levels: *n_levels,
             },
             Column::F64(values) => {
-                CellColumn::F64(rows.iter().map(|&row| values.get(row as usize)).collect())
+                ContentColumn::F64(rows.iter().map(|&row| values.get(row as usize)).collect())
             }
-            Column::F32(values) => {
-                CellColumn::F32(rows.iter().map(|&row| values.get(row as usize) as f32).collect())
-            }
+            Column::F32(values) => ContentColumn::F32(
+                rows.iter().map(|&row| values.get(row as usize) as f32).collect(),
+            ),
         };
         let columns = columns.iter().map(of_rows).collect();
         Self { columns, positive, copies, block }
@@ -116,9 +116,11 @@ impl Cells {
     /// The features, in the bins of the columns that these were made from if these are known.
     pub(crate) fn columns(&self, made_from: &Columns<'_>) -> Result<Columns<'_>, RankError> {
         let columns = self.columns.iter().map(|column| match column {
-            CellColumn::F64(values) => Column::from(&values[..]),
-            CellColumn::F32(values) => Column::from(&values[..]),
-            CellColumn::Codes { codes, n_levels } => Column::Codes { codes, n_levels: *n_levels },
+            ContentColumn::F64(values) => Column::from(&values[..]),
+            ContentColumn::F32(values) => Column::from(&values[..]),
+            ContentColumn::Codes { codes, n_levels } => {
+                Column::Codes { codes, n_levels: *n_levels }
+            }
         });
         Ok(Columns::new(columns.collect(), self.positive.len())?.in_bins_of(made_from))
     }
@@ -160,10 +162,10 @@ mod tests {
         (values, positive)
     }
 
-    fn cells_of(values: &[f64], positive: &[bool], weights: Option<&[f64]>) -> Option<Cells> {
+    fn cells_of(values: &[f64], positive: &[bool], weights: Option<&[f64]>) -> Option<FewContents> {
         let columns = Columns::from_row_major(values, 1).unwrap();
         let labels = Labels::new(positive, weights).unwrap();
-        Cells::of(&columns, &labels, 3, &Interrupt::default()).unwrap()
+        FewContents::of(&columns, &labels, 3, &Interrupt::default()).unwrap()
     }
 
     #[test]
@@ -175,7 +177,7 @@ mod tests {
         assert_eq!(labels.total(), Labels::new(&positive, None).unwrap().total());
         let folds = Folds::deal(&columns, &labels, 10, 0, &Interrupt::default()).unwrap();
         assert_eq!(folds.n_folds, 10);
-        let CellColumn::F64(kept) = &cells.columns[0] else { panic!("another type") };
+        let ContentColumn::F64(kept) = &cells.columns[0] else { panic!("another type") };
         let mut of_cell: HashMap<(bool, u64), [f64; 10]> = HashMap::new();
         for (row, &fold) in folds.of_row.iter().enumerate() {
             let key = (cells.positive[row], kept[row] as u64);
