@@ -1,7 +1,7 @@
 """The tests that `make test-fast` leaves out: few of them take most of the time.
 
-python -P -m pytest -n auto --junitxml=durations.xml
-python tests/common/slow.py durations.xml > tests/slow_tests.txt
+    python -P -m pytest -n auto --junitxml=durations.xml
+    python tests/common/slow.py durations.xml > tests/slow_tests.txt
 """
 
 import sys

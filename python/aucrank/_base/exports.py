@@ -148,6 +148,11 @@ class ExportMixin:
             if a name is empty, or a name or a category holds a character that XML cannot express (a
             control character).
 
+        Warns
+        -----
+        UserWarning
+            If the document will take more than some 50 MB, with its size.
+
         Notes
         -----
         Numbers are continuous fields of type double, missing where the engine has no value.

@@ -11,7 +11,7 @@ that its order is free, they walk through the trees as data instead: over arrays
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import fsum
@@ -33,8 +33,8 @@ from aucrank._export.formula import (
     Test,
     Tree,
     conditions_of,
-    parts_of,
     tests_of,
+    trees_of,
 )
 from aucrank._export.sql import SqlWriter
 from aucrank._utils.sql_spelling import spelling_of
@@ -115,15 +115,6 @@ def needs_layers(formula: Formula) -> bool:
     trees = list(trees_of(formula))
     n_nodes = sum(len(tree.nodes) // 2 for tree in trees)
     return bool(trees) and (n_nodes > _MOST_READABLE or max(map(_depth, trees)) > _DEEPEST)
-
-
-def trees_of(formula: Formula) -> Iterator[Tree]:
-    """Yield the trees of a formula outside of branching programs."""
-    if isinstance(formula, Tree):
-        yield formula
-    elif not isinstance(formula, Program):
-        for part in parts_of(formula):
-            yield from trees_of(part)
 
 
 class LayeredSqlWriter(SqlWriter):
