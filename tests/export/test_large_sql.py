@@ -6,7 +6,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from aucrank import GradientBoostingRanker, RankingForest, TreeRank
-from aucrank._export import sql_layers
+from aucrank._export import formula, sql_layers
 from numpy.testing import assert_array_equal
 
 from tests.common.formulas import OF_NUMBERS, WITH_CATEGORIES, fitted_formula
@@ -36,6 +36,12 @@ def small_steps(monkeypatch):
     monkeypatch.setattr(sql_layers, "_MOST_READABLE", 1)
     monkeypatch.setattr(sql_layers, "_NODES_OF_STEP", 30)
     monkeypatch.setattr(sql_layers, "_DEEPEST", 2)
+
+
+@pytest.fixture
+def walks(monkeypatch, small_steps):
+    """Walk through small sums of trees, too."""
+    monkeypatch.setattr(sql_layers, "_MOST_STEPPED", 1)
 
 
 def plain_rows(frame):
@@ -112,6 +118,60 @@ def test_steps_give_the_score_of_every_family(name):
 def test_steps_give_the_score_in_postgres(name, postgres):
     model, new = fitted_formula(name)
     assert_array_equal(by_postgres(model, new, postgres), model.decision_function(new))
+
+
+@pytest.mark.parametrize("name", [*WITH_CATEGORIES, *OF_NUMBERS])
+@pytest.mark.usefixtures("walks")
+def test_walks_give_the_score_of_every_family(name):
+    model, new = fitted_formula(name)
+    assert_array_equal(np.array(by_duckdb(model, new), dtype=float), model.decision_function(new))
+
+
+@pytest.mark.parametrize("name", ["gradient boosting", "gradient boosting of pairs", "forest"])
+@pytest.mark.usefixtures("walks")
+def test_walks_give_the_score_in_postgres(name, postgres):
+    model, new = fitted_formula(name)
+    assert_array_equal(by_postgres(model, new, postgres), model.decision_function(new))
+
+
+@pytest.mark.usefixtures("walks")
+def test_a_walk_has_the_scores_of_missing_and_unseen_values_and_of_thresholds(postgres):
+    X, y = loans(2500, 0)
+    model = GradientBoostingRanker(n_rounds=60, random_state=0).fit(X, y)
+    assert "list_transform(" in model.to_sql("duckdb")
+    assert "WITH RECURSIVE" in model.to_sql("postgres")
+    # Rows of the fit lie on the thresholds more often than new ones.
+    rows = X.iloc[:600].astype({"trade": object}).reset_index(drop=True)
+    for place, column in enumerate(rows):
+        rows.loc[rows.index % 11 == place, column] = None
+    rows.loc[rows.index % 17 == 0, "trade"] = "never seen"
+    scores = model.decision_function(rows)
+    assert len(np.unique(scores)) > 100
+    assert_array_equal(by_duckdb(model, rows), scores)
+    assert_array_equal(by_postgres(model, rows, postgres), scores)
+
+
+@pytest.mark.usefixtures("walks")
+def test_columns_may_have_the_names_of_a_walk(postgres):
+    X, y = loans(1200, 0)
+    names = {"age": "w", "income": "c", "months": "nodes", "trade": "trade", "noise": "codes"}
+    X, new = (frame.rename(columns=names) for frame in (X, loans(200, 1)[0]))
+    model = GradientBoostingRanker(n_rounds=20, random_state=0).fit(X, y)
+    scores = model.decision_function(new)
+    assert_array_equal(by_duckdb(model, new), scores)
+    assert_array_equal(by_postgres(model, new, postgres), scores)
+
+
+@pytest.mark.usefixtures("walks")
+def test_a_sum_whose_order_matters_is_not_walked():
+    first = formula.Branch(2.0, formula.Test(0, formula.Below(1.0), False), 1, 2)
+    tree = formula.Tree((first, formula.Leaf(1.0, 0.1), formula.Leaf(1.0, 2.0**60)))
+    schema = TreeRank().fit(np.arange(40.0).reshape(-1, 1), np.arange(40) > 20)._schema
+    written = sql_layers.LayeredSqlWriter(schema, "duckdb").query(formula.Sum((tree,) * 40))
+    assert "list_transform(" not in written
+    halves = formula.Tree((first, formula.Leaf(1.0, 0.5), formula.Leaf(1.0, 2.0**46)))
+    written = sql_layers.LayeredSqlWriter(schema, "duckdb").query(formula.Sum((halves,) * 40))
+    assert "list_transform(" in written
 
 
 @pytest.mark.usefixtures("small_steps")

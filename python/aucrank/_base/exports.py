@@ -97,9 +97,10 @@ class ExportMixin:
         Terms are added in the order in which the model adds them, and most sums are exact, so that
         a database that computes in double precision, as sqlite and duckdb do, gives the same
         doubles as `decision_function`. Beyond 500 branches the expression is a query of steps over
-        codes of the columns: 2.6 MB for a default `GradientBoostingRanker`. Beyond 20 MB a warning
-        is raised. A linear score needs columns of a floating type: databases differ in how they
-        multiply weights and decimals.
+        codes of the columns: 2.6 MB for a default `GradientBoostingRanker`. Beyond 100,000 nodes
+        DuckDB and PostgreSQL walk through arrays of nodes if the sum is exact. Beyond 20 MB a
+        warning is raised. A linear score needs columns of a floating type: databases differ in how
+        they multiply weights and decimals.
 
         Examples
         --------
@@ -146,6 +147,11 @@ class ExportMixin:
             If a part of the model has no form in PMML, such as a split by a classifier of your own;
             if a name is empty, or a name or a category holds a character that XML cannot express (a
             control character).
+
+        Warns
+        -----
+        UserWarning
+            If the document will take more than some 50 MB, with its size.
 
         Notes
         -----

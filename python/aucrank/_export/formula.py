@@ -590,3 +590,12 @@ def parts_of(formula: Formula) -> Iterator[Formula]:
             yield from (numerator, denominator)
         case Program(_, layers):
             yield from (node for layer in layers for node in layer if not isinstance(node, End))
+
+
+def trees_of(formula: Formula) -> Iterator[Tree]:
+    """Yield the trees of a formula outside of branching programs."""
+    if isinstance(formula, Tree):
+        yield formula
+    elif not isinstance(formula, Program):
+        for part in parts_of(formula):
+            yield from trees_of(part)

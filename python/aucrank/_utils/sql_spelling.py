@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aucrank._utils.params import check_choice
 
@@ -74,6 +74,10 @@ class Spelling:
     fence: str = ""
     # Whether large models are written in steps; elsewhere no benefit was measured.
     has_layers: bool = False
+    # Whether very large models are walked over arrays, by subscripts.
+    has_arrays: bool = False
+    # Whether these are lists with functions of their elements.
+    has_lambdas: bool = False
     # Makes a database compute the columns of a step once, not wherever they are used.
     kept: str = ""
 
@@ -95,7 +99,7 @@ _PLAIN = Spelling(_in_double_quotes, _plain_text, has_layers=True)
 DIALECTS: dict[str, Spelling] = {
     "ansi": _PLAIN,
     "sqlite": _PLAIN,
-    "duckdb": _PLAIN,
+    "duckdb": replace(_PLAIN, has_arrays=True, has_lambdas=True),
     "postgres": Spelling(
         _in_double_quotes,
         _plain_text,
@@ -108,6 +112,7 @@ DIALECTS: dict[str, Spelling] = {
         double=lambda number: f"{number}::float8",
         fence=" OFFSET 0",
         has_layers=True,
+        has_arrays=True,
         kept="MATERIALIZED ",
     ),
     "mysql": Spelling(
