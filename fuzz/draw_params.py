@@ -190,7 +190,7 @@ PARAMS: dict[str, dict[str, Values]] = {
         "base_odds": [1.0, 50.0],
         "pdo": [20.0, 0.5, 1000.0],
         "high_points": ["positive", "negative"],
-        "monotone": [False, True],
+        "monotone": [False, True, {}],
         "min_bin_share": [0.0, 0.1],
         "special_values": [None, [0.0]],
     },

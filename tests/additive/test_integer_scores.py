@@ -1,5 +1,7 @@
 """Small integer scores: their bins, their points, and how many features they need."""
 
+import warnings
+
 import aucrank
 import matplotlib as mpl
 import numpy as np
@@ -7,7 +9,13 @@ import pandas as pd
 import pytest
 from aucrank import RIMARC, Scorecard
 from aucrank._data.scores import auc_of_bins
-from aucrank.additive._scorecard.integer import Rows, quantile_cuts, round_cuts
+from aucrank.additive._scorecard.integer import (
+    Rows,
+    _variance,
+    quantile_cuts,
+    round_cuts,
+    without_small,
+)
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -36,7 +44,8 @@ def have_a_round_step(cuts):
 def test_points_are_those_of_a_logistic_regression_on_the_categories(high_points):
     frame = X[["age", "income"]].fillna(3000)
     card = Scorecard(estimator=RIMARC(missing="value"), high_points=high_points).fit(frame, Y)
-    score = card.to_integer_score(frame, Y, cuts="quantiles", max_points=1000)
+    params = {"cuts": "quantiles", "max_points": 1000, "min_bin_share": 0}
+    score = card.to_integer_score(frame, Y, **params)
     dummies = []
     for name in frame:
         cuts = np.quantile(frame[name], [0.05, 0.2, 0.8, 0.95], method="inverted_cdf")
@@ -127,6 +136,82 @@ def test_an_integer_score_is_saved_and_exported_like_any_scorecard(card, tmp_pat
     assert score.to_pmml()
 
 
+def patients(n_missing, n=4000):
+    """Rows of which the first lack a measurement, and who died: half of these, fewer others."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"lactate": rng.normal(size=n), "age": rng.integers(20, 90, n)})
+    risk = 0.07 * (frame["age"] - 40) + 0.4 * frame["lactate"] - 3
+    y = rng.random(n) < 1 / (1 + np.exp(-risk))
+    frame.loc[: n_missing - 1, "lactate"] = np.nan
+    y[:n_missing] = np.arange(n_missing) % 2 == 0
+    return frame, y
+
+
+def points_of(score, rule):
+    table = score.card()
+    return int(table["points"][table["rule"] == rule][0])
+
+
+def test_few_missing_values_do_not_get_most_points_and_are_named():
+    frame, y = patients(24)
+    card = Scorecard(estimator=RIMARC(missing="value")).fit(frame, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        free = card.to_integer_score(frame, y, max_points=100, min_bin_share=0)
+    with pytest.warns(UserWarning, match=r"few rows, lactate is missing \(24 rows\)"):
+        score = card.to_integer_score(frame, y, max_points=100)
+    assert points_of(free, "lactate is missing") >= 50
+    assert points_of(score, "lactate is missing") < 40
+    said = "drawn to the mean of the feature, for few rows: lactate is missing (24 rows)"
+    assert said in score.edits_[0].change
+    assert said in " ".join(score.to_text().split())
+
+
+def test_many_missing_values_keep_their_points():
+    frame, y = patients(800)
+    card = Scorecard(estimator=RIMARC(missing="value")).fit(frame, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        score = card.to_integer_score(frame, y, max_points=100)
+    free = card.to_integer_score(frame, y, max_points=100, min_bin_share=0)
+    mine, full = (points_of(made, "lactate is missing") for made in (score, free))
+    assert full > 50
+    assert mine == pytest.approx(full, abs=3)
+
+
+@pytest.mark.parametrize(("n", "least"), [(60, 12), (500, 20), (4000, 80)])
+def test_intervals_have_rows_enough(n, least):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"a": rng.normal(size=n) ** 3, "b": rng.integers(0, 4, n) ** 2})
+    y = rng.random(n) < 1 / (1 + np.exp(-frame["a"]))
+    score = Scorecard().fit(frame, y).to_integer_score(frame, y, tolerance=0.1)
+    sizes = score.card()["size"]
+    assert (sizes[sizes > 0] >= least).all()
+
+
+def test_a_small_interval_is_joined_with_the_neighbour_of_the_nearest_rate():
+    values = np.repeat([0.0, 1.0, 2.0, 3.0], [50, 10, 50, 40])
+    n_pos = [5, 6, 30, 30]
+    positive = np.concatenate(
+        [np.arange(n) < k for n, k in zip([50, 10, 50, 40], n_pos, strict=True)]
+    )
+    rows = Rows(positive, np.ones(150))
+    assert without_small([1.0, 2.0, 3.0], values, rows, 0) == [1.0, 2.0, 3.0]
+    # Rates .1, .6, .6 and .75: the second interval goes to the third, and then they are large.
+    assert without_small([1.0, 2.0, 3.0], values, rows, 20) == [1.0, 3.0]
+    assert without_small([1.0, 2.0, 3.0], values, rows, 45) == [1.0]
+    assert without_small([1.0, 2.0, 3.0], values, rows, 1000) == []
+
+
+def test_the_variance_between_lines_is_found_under_the_noise_of_their_estimates():
+    rng = np.random.default_rng(6)
+    information = rng.uniform(1, 20, (400, 5))
+    truth = rng.normal(scale=0.7, size=(400, 5))
+    estimates = 3 + truth + rng.normal(size=(400, 5)) / np.sqrt(information)
+    found = _variance(list(zip(estimates, information, strict=True)))
+    assert found == pytest.approx(0.49, abs=0.05)
+
+
 def test_parsimony_is_cross_validated():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(1500, 4)), columns=list("abcd"))
@@ -150,6 +235,7 @@ def test_bad_parameters_are_named_in_the_error(card):
         ({"cuts": "deciles"}, ValueError, "cuts must be one of"),
         ({"order": "random"}, ValueError, "order must be one of"),
         ({"tolerance": 0.7}, ValueError, "tolerance"),
+        ({"min_bin_share": 0.6}, ValueError, "min_bin_share"),
     ):
         with pytest.raises(error, match=message):
             card.to_integer_score(X, Y, **params)

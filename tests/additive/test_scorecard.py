@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import (
+    AURORA,
     MAD2C,
     RIMARC,
     AUCBoost,
@@ -223,6 +224,44 @@ def test_monotone_points_only_rise_or_only_fall(estimator):
             assert mine["bins"] == other["bins"]
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        None,
+        RankBoost(n_rounds=30),
+        AUCBoost(n_rounds=10),
+        AURORA(order=1, max_features=5, depth="shallow", random_state=0),
+        RIMARC(shrinkage=100.0),
+    ],
+)
+@pytest.mark.parametrize(("high_points", "sign"), [("positive", 1), ("negative", -1)])
+def test_monotone_takes_directions_of_the_positive_class(estimator, high_points, sign):
+    params = {"estimator": estimator, "special_values": SPECIAL, "high_points": high_points}
+    # In the rows risk falls with age and with income.
+    card = Scorecard(monotone={"age": np.int64(-1), 1: 1, "months": 0}, pdo=200, **params).fit(X, Y)
+    steps = {}
+    for feature in document(card)["features"]:
+        if "numeric" in feature["bins"]:
+            n_bins = len(feature["bins"]["numeric"]["cuts"]) + 1
+            steps[feature["feature"]] = sign * np.diff(feature["points"][:n_bins])
+    assert (steps[0] < 0).all()
+    assert len(steps[0]) > 0
+    # Against its trend, income has points for missing values at most.
+    assert len(steps.get(1, [])) == 0
+    free = Scorecard(monotone=["age"], pdo=200, **params).fit(X, Y)
+    assert card.auc_ < free.auc_
+
+
+def test_directions_are_those_of_the_ranker():
+    given = {"age": -1, "income": 1}
+    ranker = RIMARC(missing="value")
+    expected = Scorecard(estimator=clone(ranker).set_params(monotonic_cst=given)).fit(X, Y)
+    card = Scorecard(estimator=ranker, monotone=given).fit(X, Y)
+    assert_array_equal(card.points(X), expected.points(X))
+    assert ranker.monotonic_cst is None
+    assert clone(card).get_params()["monotone"] == given
+
+
 def test_special_and_missing_values_have_bins_of_their_own():
     ranker = RIMARC(missing="value")
     card = Scorecard(estimator=ranker, special_values=SPECIAL, min_bin_share=0.4).fit(X, Y)
@@ -433,8 +472,28 @@ def test_estimators_without_a_scorecard_are_rejected(estimator, error, message):
         ({"min_bin_share": 0.6}, ValueError, "min_bin_share"),
         ({"monotone": 1}, TypeError, "monotone must be True, False or a list of columns"),
         ({"monotone": "age"}, TypeError, "by name or position, got 'age'"),
-        # A direction per column is what monotonic_cst of the ranker takes.
-        ({"monotone": {"age": -1}}, TypeError, "monotone must be True, False or a list of columns"),
+        # A direction for each column, as monotonic_cst takes it, and not the columns 1 and 0.
+        (
+            {"monotone": [1, 0, 0, 0, 0]},
+            ValueError,
+            "twice; directions of columns are",
+        ),
+        ({"monotone": pd.Series({"age": 1})}, TypeError, "a dict from columns to 1 or -1"),
+        ({"monotone": {"Age": 1}}, ValueError, "column that X does not have: 'Age'"),
+        ({"monotone": {"age": 2}}, ValueError, "monotone must be -1, 0 or 1 for 'age', got 2"),
+        ({"monotone": {"age": True}}, ValueError, "for 'age', got True"),
+        ({"monotone": {"age": 1, 0: -1}}, ValueError, "column 'age' twice, in two directions"),
+        ({"monotone": {"trade": 1}}, ValueError, "column 'trade', which is categorical"),
+        (
+            {"monotone": {"age": 1}, "estimator": RankBoost(monotonic_cst={"age": 1})},
+            ValueError,
+            "so does monotonic_cst of the RankBoost",
+        ),
+        (
+            {"monotone": {"age": 1}, "estimator": FrozenEstimator(RIMARC().fit(X, Y))},
+            ValueError,
+            "the RIMARC is fitted already",
+        ),
         ({"monotone": ["Age"]}, ValueError, "monotone names a column that X does not have: 'Age'"),
         ({"monotone": [5]}, ValueError, "a position in monotone must be from 0 to 4"),
         ({"monotone": ["trade"]}, ValueError, "column 'trade', which is categorical"),
@@ -504,8 +563,9 @@ def test_probabilities_are_calibrated_on_the_training_rows():
     assert card.predict_proba(X)[:, 1].mean() == pytest.approx((Y == "default").mean(), abs=3e-3)
 
 
-def test_saved_and_pickled_cards_are_the_same(tmp_path):
-    card = Scorecard(estimator=RIMARC(shrinkage=2.0), special_values=SPECIAL, monotone=["age"])
+@pytest.mark.parametrize("monotone", [["age"], {"age": -1, 1: 0}], ids=str)
+def test_saved_and_pickled_cards_are_the_same(tmp_path, monotone):
+    card = Scorecard(estimator=RIMARC(shrinkage=2.0), special_values=SPECIAL, monotone=monotone)
     card.fit(X, Y)
     card.save(tmp_path / "card.json")
     for back in (aucrank.load(tmp_path / "card.json"), pickle.loads(pickle.dumps(card))):

@@ -110,6 +110,13 @@ def test_a_merge_moves_no_other_rows(card):
     )
 
 
+def test_categories_of_one_bin_have_nothing_to_merge(card):
+    edited = card.merge("trade", ["clerk", "cook"], X, Y)
+    for levels in (["clerk", "cook"], ("cook", "clerk"), iter(["cook", "cook"])):
+        with pytest.raises(ValueError, match=r"share a bin of trade already, .*clerk.*cook"):
+            edited.merge("trade", levels, X, Y)
+
+
 def test_categories_merge_by_name(card):
     before = dict(zip(X["trade"], card.points_by_feature(X)[:, 3], strict=True))
     edited = card.merge("trade", ["clerk", "cook"], X, Y)

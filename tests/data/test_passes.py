@@ -68,6 +68,10 @@ CARDS = {
         special_values={"count": [0, 7], "x": [0.5]},
         class_weight={"no": 2.5, "yes": 1},
     ),
+    "card of directions": Scorecard(
+        monotone={"x": -1},
+        special_values={"x": [0.5]},
+    ),
     "card of thresholds": Scorecard(
         estimator=AUCBoost(n_rounds=9, weak_ranker="threshold", calibration="auto"),
         base_points=500.0,

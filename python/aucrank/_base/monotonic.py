@@ -22,10 +22,10 @@ def check_monotonic_cst(monotonic_cst: Any) -> None:
         return
     if isinstance(monotonic_cst, dict):
         for name, direction in monotonic_cst.items():
-            _check_direction(direction, f" for {name!r}")
+            check_direction(direction, f" for {name!r}")
         return
     for direction in _as_vector(monotonic_cst):
-        _check_direction(direction)
+        check_direction(direction)
 
 
 def monotonic_directions(monotonic_cst: Any, schema: Schema | None) -> list[int]:
@@ -76,8 +76,9 @@ def _as_vector(monotonic_cst: Any) -> Any:
     return vector.tolist()
 
 
-def _check_direction(direction: Any, of: str = "") -> None:
+def check_direction(direction: Any, of: str = "", parameter: str = "monotonic_cst") -> None:
+    """Raise ValueError if a direction is not -1, 0 or 1."""
     is_number = isinstance(direction, Real) and not isinstance(direction, bool)
     if is_number and direction in (-1, 0, 1):
         return
-    raise ValueError(f"monotonic_cst must be -1, 0 or 1{of}, got {direction!r}")
+    raise ValueError(f"{parameter} must be -1, 0 or 1{of}, got {direction!r}")

@@ -15,17 +15,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank._data.input import each_column
 from aucrank._data.weights import check_weight
+from aucrank._export.bins import read_bins, words_of_bins
 from aucrank._utils.params import check_choice, check_int, check_real
-from aucrank._utils.words import plural
+from aucrank._utils.warn import warn_caller
+from aucrank._utils.words import listed, plural
 from aucrank.additive._scorecard.edits import bin_places
 from aucrank.additive._scorecard.integer import (
     Rows,
     bin_coefficients,
     forward_order,
+    least_mass,
     line_of_totals,
     quantile_cuts,
     round_cuts,
     with_rows,
+    without_small,
 )
 from aucrank.additive._scorecard.parsimony import Parsimony
 from aucrank.additive._scorecard.pictures import DrawnCard
@@ -45,14 +49,18 @@ class _Recipe:
     order: str
     max_points: int
     rounding: float | None
+    min_bin_share: float
 
     @classmethod
-    def checked(cls, order: Any, max_points: Any, cuts: Any, tolerance: Any) -> _Recipe:
+    def checked(
+        cls, order: Any, max_points: Any, cuts: Any, tolerance: Any, min_bin_share: Any
+    ) -> _Recipe:
         check_choice(order, "order", ("spread", "forward"))
         check_choice(cuts, "cuts", ("round", "quantiles"))
         most = check_int(max_points, "max_points", low=1, high=10**6) or 1
         lost = check_real(tolerance, "tolerance", low=0.0, high=0.5)
-        return cls(order, most, lost if cuts == "round" else None)
+        share = check_real(min_bin_share, "min_bin_share", low=0.0, high=0.5) or 0.0
+        return cls(order, most, lost if cuts == "round" else None, share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +71,28 @@ class _Binned:
     raw: list[NDArray[Any]]
     bins: list[dict[str, Any]]
     places: NDArray[np.intp]
+    least: float
 
     @classmethod
-    def of(cls, sample: Sample, features: list[dict[str, Any]], tolerance: float | None) -> _Binned:
+    def of(cls, sample: Sample, features: list[dict[str, Any]], recipe: _Recipe) -> _Binned:
         weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
         has_weight = weight > 0
         rows = Rows(sample.labels[has_weight], weight[has_weight])
+        least = least_mass(rows, recipe.min_bin_share)
         columns = list(each_column(sample.columns))
         raw = [np.asarray(columns[f["feature"]])[has_weight] for f in features]
         bins = [
-            _bins_of(f["bins"], values, rows, tolerance)
+            _bins_of(f["bins"], values, rows, recipe.rounding, least)
             for f, values in zip(features, raw, strict=True)
         ]
         places = np.stack([_places(b, v) for b, v in zip(bins, raw, strict=True)], axis=1)
-        return cls(rows, raw, bins, places)
+        return cls(rows, raw, bins, places, least)
+
+    @property
+    def n_bins(self) -> tuple[list[int], list[int]]:
+        """Number of bins of each feature, and of those for special and missing values."""
+        n_apart = [1 + len(b["numeric"]["special"] if "numeric" in b else []) for b in self.bins]
+        return [_n_bins(b) for b in self.bins], n_apart
 
 
 class ClinicalCard(DrawnCard):
@@ -93,6 +109,7 @@ class ClinicalCard(DrawnCard):
         max_points: int = 10,
         cuts: Literal["round", "quantiles"] = "round",
         tolerance: float = 0.005,
+        min_bin_share: float = 0.02,
         date: date | str | None = None,
     ) -> Self:
         """Return a small card: few features in few bins, each with points from 0 to ``max_points``.
@@ -122,6 +139,12 @@ class ClinicalCard(DrawnCard):
             allows.
         tolerance : float, default=0.005
             Loss of its own AUC that a number may suffer by rounding its cuts; in [0, 0.5].
+        min_bin_share : float, default=0.02
+            Minimum share of the rows, by weight, in an interval; in [0, 0.5]. It also needs 20
+            rows, or a fifth of all if that is less. Smaller intervals are joined with the neighbour
+            whose rate is nearest, the smallest first. Special values, missing ones and categories
+            keep lines of their own, whose points are drawn to the mean of the feature, the more the
+            less their rows say; see Notes. 0 turns both off.
         date : datetime.date or str, default=None
             Date in the record; None for today.
 
@@ -138,11 +161,27 @@ class ClinicalCard(DrawnCard):
         TypeError, ValueError
             If a parameter or the rows are not valid, or no feature has points.
 
+        Warns
+        -----
+        UserWarning
+            If the card has lines of special values, missing ones or categories with fewer rows than
+            an interval needs. `edits_` and the text of the card list them, too.
+
+        Notes
+        -----
+        Log-odds of lines are drawn to the mean of their feature by empirical Bayes: the less
+        information a line has by its rows and their rates, the more. How much the log-odds of lines
+        vary is estimated from all features [2]_; for missing and special values of few rows it is
+        at most the variance of the other lines of the feature, so that a few rows whose value is
+        missing do not get many points by chance.
+
         References
         ----------
         .. [1] Xie, Chakraborty, Ong, Goldstein and Liu, "AutoScore: a machine learning-based
            automatic clinical score generator and its application to mortality prediction using
            electronic health records", JMIR Med. Inform. 8(10), 2020. :doi:`10.2196/21798`
+        .. [2] DerSimonian and Laird, "Meta-analysis in clinical trials", Control. Clin. Trials
+           7(3), 1986. :doi:`10.1016/0197-2456(86)90046-2`
 
         Examples
         --------
@@ -158,11 +197,19 @@ class ClinicalCard(DrawnCard):
         """
         check_is_fitted(self)
         n_features = check_int(max_features, "max_features", low=1, optional=True)
-        recipe = _Recipe.checked(order, max_points, cuts, tolerance)
+        recipe = _Recipe.checked(order, max_points, cuts, tolerance, min_bin_share)
         sample = self._edit_rows(X, y, sample_weight)
         assert sample is not None
         kept = self._first_features(sample, n_features, recipe)
-        return self._integer_score(sample, kept, recipe, date)
+        score, weak = self._integer_score(sample, kept, recipe, date)
+        if weak:
+            warn_caller(
+                f"the score has lines of few rows, {listed(weak)}, with points drawn to the mean"
+                " of their feature: check whether they mean what they say, or leave the features"
+                " out. min_bin_share sets how many rows are few, and 0 turns this off.",
+                UserWarning,
+            )
+        return score
 
     def parsimony(
         self,
@@ -177,6 +224,7 @@ class ClinicalCard(DrawnCard):
         max_points: int = 10,
         cuts: Literal["round", "quantiles"] = "round",
         tolerance: float = 0.005,
+        min_bin_share: float = 0.02,
     ) -> Parsimony:
         """Estimate by cross-validation how many features a small score needs.
 
@@ -197,7 +245,7 @@ class ClinicalCard(DrawnCard):
             How rows are split into folds, each row in one; a number shuffles them by a fixed seed.
         confidence : float, default=0.95
             Level of the intervals, in (0, 1).
-        order, max_points, cuts, tolerance
+        order, max_points, cuts, tolerance, min_bin_share
             As for `to_integer_score`.
 
         Returns
@@ -226,7 +274,7 @@ class ClinicalCard(DrawnCard):
         """
         check_is_fitted(self)
         most = check_int(max_features, "max_features", low=1) or 1
-        recipe = _Recipe.checked(order, max_points, cuts, tolerance)
+        recipe = _Recipe.checked(order, max_points, cuts, tolerance, min_bin_share)
         labels = np.asarray(y)
         weight = check_weight(sample_weight, len(labels))
         folds = StratifiedKFold(cv, shuffle=True, random_state=0) if isinstance(cv, int) else cv
@@ -243,7 +291,7 @@ class ClinicalCard(DrawnCard):
             sample = card._edit_rows(rows, of_rows, w)
             features = card._first_features(sample, most, recipe)
             for n in range(1, len(features) + 1):
-                score = card._integer_score(sample, features[:n], recipe, None)
+                score, _ = card._integer_score(sample, features[:n], recipe, None)
                 # If a fold has fewer features than others, its last score is used for more.
                 scores[test, n - 1 :] = score.decision_function(held_out)[:, None]
         if (fold < 0).any():
@@ -263,16 +311,27 @@ class ClinicalCard(DrawnCard):
             return ranked[:n]
         tried = ranked[: max(_MOST_TRIED, n)]
         of_place = {f["feature"]: f for f in document["features"]}
-        binned = _Binned.of(sample, [of_place[place] for place in tried], recipe.rounding)
-        order = forward_order(binned.places, [_n_bins(b) for b in binned.bins], binned.rows, n)
+        binned = _Binned.of(sample, [of_place[place] for place in tried], recipe)
+        order = forward_order(
+            binned.places,
+            *binned.n_bins,
+            binned.rows,
+            binned.least,
+            n,
+        )
         return [tried[place] for place in order]
 
-    def _integer_score(self, sample: Sample, kept: list[int], recipe: _Recipe, when: Any) -> Self:
+    def _integer_score(
+        self, sample: Sample, kept: list[int], recipe: _Recipe, when: Any
+    ) -> tuple[Self, list[str]]:
+        """Return a small score, and its lines of few rows in words."""
         document = self._document()
-        self._make_integer(document, sample, set(kept), recipe)
+        weak = self._make_integer(document, sample, set(kept), recipe)
         what = plural(len(document["features"]), "feature")
         change = f"{what} with 0 to {recipe.max_points} points"
-        return self._edited(document, "integer", "all features", change, when, sample)
+        if weak:
+            change += f"; drawn to the mean of the feature, for few rows: {', '.join(weak)}"
+        return self._edited(document, "integer", "all features", change, when, sample), weak
 
     @staticmethod
     def _ranked(document: dict[str, Any]) -> list[int]:
@@ -289,12 +348,12 @@ class ClinicalCard(DrawnCard):
 
     def _make_integer(
         self, document: dict[str, Any], sample: Sample, kept: set[int], recipe: _Recipe
-    ) -> None:
-        """Replace bins, points and scale of a document."""
+    ) -> list[str]:
+        """Replace bins, points and scale of a document; return its lines of few rows in words."""
         features = [f for f in document["features"] if f["feature"] in kept]
-        binned = _Binned.of(sample, features, recipe.rounding)
+        binned = _Binned.of(sample, features, recipe)
         rows, raw, bins, places = binned.rows, binned.raw, binned.bins, binned.places
-        found = bin_coefficients(places, [_n_bins(b) for b in bins], rows)
+        found = bin_coefficients(places, *binned.n_bins, rows, binned.least)
         sign = self._card.sign
         exact = [
             sign * _filled(values, rows.masses(of, len(values)).sum(axis=1))
@@ -304,6 +363,7 @@ class ClinicalCard(DrawnCard):
         if widest <= 0:
             raise ValueError("no feature distinguishes the classes of these rows")
         document["features"] = []
+        words, weak = words_of_bins(self._schema), []
         totals = np.zeros(len(rows.weight), dtype=np.int64)
         for f, of_bins, values, column in zip(features, bins, exact, raw, strict=True):
             scaled = recipe.max_points * (values - values.min()) / widest
@@ -312,26 +372,38 @@ class ClinicalCard(DrawnCard):
             points, values = points[first] - points.min(), values[first]
             if not points.any():
                 continue
-            totals += points[_places(joined, column)]
-            document["features"].append(
-                {
-                    "feature": f["feature"],
-                    "bins": joined,
-                    "sums": [{"pos": 0, "neg": 0, "rows": 0}] * len(points),
-                    "values": values.tolist(),
-                    "points": points.tolist(),
-                }
-            )
+            of_rows = _places(joined, column)
+            totals += points[of_rows]
+            feature = {
+                "feature": f["feature"],
+                "bins": joined,
+                "sums": [{"pos": 0, "neg": 0, "rows": 0}] * len(points),
+                "values": values.tolist(),
+                "points": points.tolist(),
+            }
+            document["features"].append(feature)
+            lines = read_bins(feature, 0, words, self._schema, f["feature"])
+            sizes = rows.masses(of_rows, len(points)).sum(axis=1)
+            weak += [
+                f"{line.rule} ({size:,.6g} rows)"
+                for line, size in zip(lines, sizes, strict=True)
+                if 0 < size < binned.least
+            ]
         slope, intercept = line_of_totals(totals, rows)
         if not sign * slope > 0:
             raise ValueError("the points of these rows do not rank better than chance")
         document["initial_points"] = 0
         document["factor"] = 1 / (sign * slope)
         document["offset"] = -intercept / slope
+        return weak
 
 
 def _bins_of(
-    bins: dict[str, Any], values: NDArray[Any], rows: Rows, tolerance: float | None
+    bins: dict[str, Any],
+    values: NDArray[Any],
+    rows: Rows,
+    tolerance: float | None,
+    least: float,
 ) -> dict[str, Any]:
     """Return the bins of a small score: categories unchanged, numbers cut again."""
     if "categorical" in bins:
@@ -345,6 +417,7 @@ def _bins_of(
     inside = Rows(rows.positive[known], rows.weight[known])
     if tolerance is not None and inside.positive.any() and not inside.positive.all():
         cuts = round_cuts(numbers, inside, cuts, tolerance)
+    cuts = without_small(cuts, numbers, inside, least)
     return {"numeric": {"cuts": cuts, "special": special}}
 
 

@@ -243,7 +243,13 @@ def check_merge(feature: CardFeature, bins: Any) -> list[int]:
     """
     if isinstance(bins, str | bytes) or not isinstance(bins, Iterable):
         raise TypeError(f"bins must be a list of bins, got {bins!r}")
+    bins = list(bins)
     places = sorted({find_bin(feature, named) for named in bins})
+    if len(places) == 1 and len(bins) > 1:
+        raise ValueError(
+            f"{bins!r} share a bin of {feature.name} already, {feature.bins[places[0]].rule!r}:"
+            " there is nothing to merge"
+        )
     if len(places) < 2:
         raise ValueError(f"bins must be two bins of {feature.name} at least, got {bins!r}")
     for place in places:

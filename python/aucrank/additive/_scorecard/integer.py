@@ -22,6 +22,9 @@ _ROUND = (Decimal(5), Decimal("2.5"), Decimal(2), Decimal(1))
 # Powers of ten below the range of a number that are tried.
 _MOST_DIGITS = 4
 
+# Rows that an interval needs, but never more than this share of all rows.
+_LEAST_ROWS, _MOST_NEEDED = 20, 0.2
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -97,8 +100,41 @@ def with_rows(cuts: Sequence[float], values: NDArray[np.float64]) -> list[float]
     return kept
 
 
+def least_mass(rows: Rows, min_bin_share: float) -> float:
+    """Return the weight that an interval needs: a share of all rows, and a number of them."""
+    if not min_bin_share:
+        return 0.0
+    total = math.fsum(rows.weight)
+    return max(min_bin_share * total, min(_LEAST_ROWS, _MOST_NEEDED * total))
+
+
+def without_small(
+    cuts: Sequence[float], values: NDArray[np.float64], rows: Rows, least: float
+) -> list[float]:
+    """Join intervals of less weight with the neighbour of the nearest rate, the smallest first."""
+    kept = list(cuts)
+    places = np.searchsorted(np.array(kept), values, side="right")
+    masses = list(rows.masses(places, len(kept) + 1))
+    while kept:
+        sizes = [mass.sum() for mass in masses]
+        small = int(np.argmin(sizes))
+        if sizes[small] >= least:
+            break
+        rate = [mass[0] / size for mass, size in zip(masses, sizes, strict=True)]
+        next_to = [place for place in (small - 1, small + 1) if 0 <= place < len(masses)]
+        nearest = min(next_to, key=lambda place: abs(rate[place] - rate[small]))
+        low = min(small, nearest)
+        masses[low : low + 2] = [masses[low] + masses[low + 1]]
+        del kept[low]
+    return kept
+
+
 def bin_coefficients(
-    places: NDArray[np.intp], n_bins: Sequence[int], rows: Rows
+    places: NDArray[np.intp],
+    n_bins: Sequence[int],
+    n_apart: Sequence[int],
+    rows: Rows,
+    least: float,
 ) -> list[NDArray[np.float64]]:
     """Return log-odds of each bin of each feature by ridge logistic regression; NaN without rows.
 
@@ -108,8 +144,12 @@ def bin_coefficients(
         The bin of each row in each feature.
     n_bins : sequence of int
         Number of bins of each feature.
+    n_apart : sequence of int
+        How many of them, the last, hold special or missing values.
     rows : Rows
         The rows.
+    least : float
+        Weight that a bin should have, by `least_mass`; 0 not to shrink.
     """
     patterns, of_pattern = np.unique(places, axis=0, return_inverse=True)
     masses = rows.masses(of_pattern.reshape(-1), len(patterns))
@@ -117,10 +157,71 @@ def bin_coefficients(
     design = np.zeros((len(patterns), starts[-1]))
     for place in range(patterns.shape[1]):
         design[np.arange(len(patterns)), starts[place] + patterns[:, place]] = 1.0
+    model = _logistic(design, masses, 1.0)
     # Solvers differ in the last bits from one call to the next.
-    found = _logistic(design, masses, 1.0).coef_[0].round(9)
-    found[design[masses.sum(axis=1) > 0].sum(axis=0) == 0] = np.nan
-    return [found[a:b] for a, b in pairwise(starts)]
+    found = model.coef_[0].round(9)
+    sizes = masses.sum(axis=1)
+    found[design[sizes > 0].sum(axis=0) == 0] = np.nan
+    of_feature = [slice(a, b) for a, b in pairwise(starts)]
+    if least:
+        share = model.predict_proba(design)[:, 1]
+        information = design.T @ (sizes * share * (1 - share))
+        is_weak = design.T @ sizes < least
+        for of, n in zip(of_feature, n_apart, strict=True):
+            is_weak[of.start : of.stop - n] = False
+        found = _shrunk(found, information, is_weak, of_feature).round(9)
+    return [found[of] for of in of_feature]
+
+
+def _shrunk(
+    found: NDArray[np.float64],
+    information: NDArray[np.float64],
+    is_weak: NDArray[np.bool_],
+    of_feature: Sequence[slice],
+) -> NDArray[np.float64]:
+    """Draw log-odds of a ridge to the mean of their feature, the more the less is known of a bin.
+
+    Empirical Bayes: the ridge takes the variance of log-odds between bins to be 1; here it is
+    estimated from the bins of all features. A weak bin, such as that of a few missing values, has
+    at most the variance of the other bins of its feature, so that it cannot vouch for itself.
+    """
+    information = np.where(np.isnan(found), 0.0, information)
+    # Without the ridge. Bins without information have no say below.
+    inverse = np.divide(1, information, out=np.zeros(len(found)), where=information > 0)
+    free = np.nan_to_num(found) * (1 + inverse)
+    pooled = _variance([(free[of], information[of]) for of in of_feature])
+    shrunk = found.copy()
+    for of in of_feature:
+        w = information[of]
+        if not w.any():
+            continue
+        variance = np.full(len(w), min(pooled, 1.0))
+        for place in np.flatnonzero(is_weak[of] & (w > 0)):
+            others = w.copy()
+            others[place] = 0.0
+            if np.count_nonzero(others) > 1:
+                variance[place] = min(variance[place], _variance([(free[of], others)]))
+        values = np.nan_to_num(found[of])
+        mean = w @ values / w.sum()
+        shrunk[of] = mean + variance * (1 + w) / (1 + variance * w) * (found[of] - mean)
+    return shrunk
+
+
+def _variance(of_features: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> float:
+    """Return the variance of true values within features, given estimates and their information.
+
+    By the method of moments of DerSimonian and Laird, but never below the variance of the
+    estimates by information: at 0 no feature would distinguish the classes.
+    """
+    spread = chance = freedom = total = 0.0
+    for values, w in of_features:
+        if np.count_nonzero(w) > 1:
+            mean = w @ values / w.sum()
+            spread += float(w @ (values - mean) ** 2)
+            chance += np.count_nonzero(w) - 1
+            freedom += float(w.sum() - w @ w / w.sum())
+            total += float(w.sum())
+    return max((spread - chance) / freedom, spread / total) if freedom > 0 else 0.0
 
 
 def line_of_totals(totals: NDArray[np.int64], rows: Rows) -> tuple[float, float]:
@@ -144,7 +245,12 @@ def _logistic(design: NDArray[np.float64], masses: NDArray[np.float64], c: float
 
 
 def forward_order(
-    places: NDArray[np.intp], n_bins: Sequence[int], rows: Rows, n_features: int
+    places: NDArray[np.intp],
+    n_bins: Sequence[int],
+    n_apart: Sequence[int],
+    rows: Rows,
+    least: float,
+    n_features: int,
 ) -> list[int]:
     """Return features by forward selection: each time the one whose bins raise the AUC most.
 
@@ -158,7 +264,8 @@ def forward_order(
             if place in chosen:
                 continue
             tried = [*chosen, place]
-            coefficients = bin_coefficients(places[:, tried], [n_bins[p] for p in tried], rows)
+            sizes, apart = [n_bins[p] for p in tried], [n_apart[p] for p in tried]
+            coefficients = bin_coefficients(places[:, tried], sizes, apart, rows, least)
             parts = [c[places[:, p]] for c, p in zip(coefficients, tried, strict=True)]
             # Rounded to well above floating-point error, so that equal sums tie.
             _, of_score = np.unique(np.sum(parts, axis=0).round(9), return_inverse=True)

@@ -83,6 +83,29 @@ def ranker_of(estimator: Any) -> Any:
     return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
 
 
+def check_takes_directions(estimator: Any) -> None:
+    """Raise ValueError if a ranker is fitted already, or has directions of its own."""
+    ranker = ranker_of(estimator)
+    name = type(ranker).__name__
+    if isinstance(estimator, FrozenEstimator):
+        raise ValueError(
+            f"monotone gives directions, but the {name} is fitted already: give it monotonic_cst"
+            " before its fit, and the card a list of columns"
+        )
+    if ranker.monotonic_cst is not None:
+        raise ValueError(
+            f"monotone gives directions, and so does monotonic_cst of the {name}: give them only"
+            " once"
+        )
+
+
+def with_directions(estimator: Any, directions: list[int] | None) -> Any:
+    """Return the ranker to fit under directions, one for each column."""
+    if directions is None:
+        return estimator
+    return clone(ranker_of(estimator)).set_params(monotonic_cst=directions)
+
+
 def special_values_of(estimator: Any, special_values: Any) -> Any:
     """Return the special values of a card: its own, or else those of its ranker."""
     if special_values is not None:

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.fit_context import DatasetContext, FitContext
+from aucrank._base.monotonic import check_direction
 from aucrank._base.ranker import ProbabilityMixin
 from aucrank._base.summary import Section
-from aucrank._data.column_lookup import Wording, find_column
+from aucrank._data.column_lookup import Wording, find_column, first_doubled
 from aucrank._data.input import count_rows
 from aucrank._data.sample import read_sample
 from aucrank._data.schema import Schema, errors_by_name
@@ -29,10 +30,12 @@ from aucrank.additive._scorecard.drift import DriftReport, report_drift
 from aucrank.additive._scorecard.ranker import (
     check_for_dataset,
     check_ranker,
+    check_takes_directions,
     fit_ranker,
     ranker_of,
     special_values_of,
     step_functions,
+    with_directions,
 )
 from aucrank.additive._scorecard.reasons import find_reasons, reason_texts
 from aucrank.additive._scorecard.scores import CardRows
@@ -77,11 +80,14 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         The class that high points favour. As everywhere in aucrank, higher is more positive by
         default; banks, whose positive class is default and whose points favour its absence, take
         "negative".
-    monotone : bool or list of str or int, default=False
+    monotone : bool, list of str or int, or dict, default=False
         Which numbers have points that may only rise or only fall from bin to bin, special and
         missing values aside: all of them, or those listed by name or position. Neighbours are
         pooled until this holds, in the direction that changes the values less. `RIMARC` without
-        shrinkage is monotone from the start.
+        shrinkage is monotone from the start. A dict also says in which direction, such as
+        ``{"age": 1, "income": -1}``: 1 where the positive class may only become likelier as the
+        number grows, -1 where it may only become less likely, 0 for either. The ranker is fitted
+        with these directions as its ``monotonic_cst``, which must not be set, too.
     min_bin_share : float, default=0.0
         Minimum share of the training rows, by weight, in a bin of known values; in [0, 0.5].
         Smaller bins are joined with the neighbour whose value is nearest, the smallest first; a
@@ -257,14 +263,19 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         check_real(self.pdo, "pdo", low=0.0, high=1e9, low_open=True)
         check_choice(self.high_points, "high_points", ("positive", "negative"))
         check_real(self.min_bin_share, "min_bin_share", low=0.0, high=0.5)
-        is_list = isinstance(self.monotone, Iterable) and not isinstance(
-            self.monotone, str | Mapping
-        )
-        if not (is_list or isinstance(self.monotone, bool | np.bool_)):
+        is_dict = isinstance(self.monotone, Mapping)
+        # A Series has keys, but its items are its values.
+        is_list = isinstance(self.monotone, Iterable) and not hasattr(self.monotone, "keys")
+        is_list = is_list and not isinstance(self.monotone, str)
+        if not (is_dict or is_list or isinstance(self.monotone, bool | np.bool_)):
             raise TypeError(
-                "monotone must be True, False or a list of columns by name or position, got"
-                f" {self.monotone!r}"
+                "monotone must be True, False or a list of columns, or a dict from columns to 1 or"
+                f" -1, by name or position, got {self.monotone!r}"
             )
+        if is_dict:
+            for column, direction in self.monotone.items():
+                check_direction(direction, f" for {column!r}", "monotone")
+            check_takes_directions(self.estimator)
 
     def _base(self) -> tuple[float, float]:
         """Return base points and odds, each checked: they are read after the fit, too."""
@@ -337,7 +348,8 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         sample = context.sample
         special_values = special_values_of(self.estimator, self.special_values)
         params = self._points_params(special_values, sample.schema)
-        terms, scores = step_functions(self.estimator, special_values, self.classes_, context)
+        ranker = with_directions(self.estimator, _directions(self.monotone, sample.schema))
+        terms, scores = step_functions(ranker, special_values, self.classes_, context)
         return _core.build_scorecard(sample.core, terms, scores, params, context.n_threads)
 
     def _check_for_dataset(self) -> None:
@@ -367,7 +379,8 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         params = self._points_params(special_values, schema)
         raw_rows = whole.raw_rows()
         inside = replace(whole, known_rows=raw_rows)
-        terms, scores = fit_ranker(self.estimator, special_values, inside)
+        ranker = with_directions(self.estimator, _directions(self.monotone, schema))
+        terms, scores = fit_ranker(ranker, special_values, inside)
         rows = CardRows(raw_rows, scores, schema)
         observer = whole.progress.observer
         with errors_by_name(schema):
@@ -915,13 +928,37 @@ def _monotone_columns(monotone: Any, schema: Schema) -> list[bool]:
     n_features = len(schema.features)
     if isinstance(monotone, bool | np.bool_):
         return [bool(monotone)] * n_features
-    chosen = set()
-    for column in monotone:
-        place = find_column(column, schema.names, n_features, _MONOTONE, "monotone")
-        if schema.features[place].levels is not None:
-            raise ValueError(
-                f"monotone names column {schema.label(place)}, which is categorical: categories"
-                " have no order"
-            )
-        chosen.add(place)
+    if isinstance(monotone, Mapping):
+        return [direction != 0 for direction in _directions(monotone, schema) or []]
+    chosen = [_number_at(column, schema) for column in monotone]
+    if (doubled := first_doubled(chosen)) is not None:
+        raise ValueError(
+            f"monotone lists column {schema.label(doubled)} twice; directions of columns are given"
+            ' in a dict, such as {"age": 1}'
+        )
     return [place in chosen for place in range(n_features)]
+
+
+def _directions(monotone: Any, schema: Schema) -> list[int] | None:
+    """Return the direction of each column, 0 if it is free; None if none is given."""
+    if not isinstance(monotone, Mapping):
+        return None
+    found: dict[int, int] = {}
+    for column, direction in monotone.items():
+        place = _number_at(column, schema)
+        if found.setdefault(place, int(direction)) != direction:
+            raise ValueError(
+                f"monotone names column {schema.label(place)} twice, in two directions"
+            )
+    return [found.get(place, 0) for place in range(len(schema.features))]
+
+
+def _number_at(column: Any, schema: Schema) -> int:
+    """Return the position of a column of numbers in ``monotone``."""
+    place = find_column(column, schema.names, len(schema.features), _MONOTONE, "monotone")
+    if schema.features[place].levels is not None:
+        raise ValueError(
+            f"monotone names column {schema.label(place)}, which is categorical: categories"
+            " have no order"
+        )
+    return place
