@@ -12,7 +12,7 @@ HANG = 900
 
 
 def cpu_seconds(pid):
-    """Return the processor time that a process has used; None where the system does not tell."""
+    """Return the processor time that a process has used; None where the system has no such figure."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -23,7 +23,7 @@ def cpu_seconds(pid):
 def cpu_until_end(pid, ended):
     """Wait until a process has ended; return the processor time that it used meanwhile.
 
-    ``ended()`` tells whether it has. 0 where the system does not tell the time.
+    ``ended()`` returns whether it has. 0 where the system has no such figure.
     """
     first = last = cpu_seconds(pid) or 0.0
     deadline = time.monotonic() + HANG
