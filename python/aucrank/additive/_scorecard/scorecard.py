@@ -264,9 +264,10 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         check_choice(self.high_points, "high_points", ("positive", "negative"))
         check_real(self.min_bin_share, "min_bin_share", low=0.0, high=0.5)
         is_dict = isinstance(self.monotone, Mapping)
-        # A Series has keys, but its items are its values.
-        is_list = isinstance(self.monotone, Iterable) and not hasattr(self.monotone, "keys")
-        is_list = is_list and not isinstance(self.monotone, str)
+        is_list = isinstance(self.monotone, Iterable) and not isinstance(self.monotone, str)
+        # A Series with labels may be meant as a dict, but its items are its values.
+        if is_list and hasattr(self.monotone, "keys"):
+            is_list = list(self.monotone.keys()) == list(range(len(self.monotone)))
         if not (is_dict or is_list or isinstance(self.monotone, bool | np.bool_)):
             raise TypeError(
                 "monotone must be True, False or a list of columns, or a dict from columns to 1 or"
