@@ -109,9 +109,13 @@ def test_evaluate_agrees_with_sklearn(reader, capsys):
     # DeLong's interval, from the placement of each row among those of the other class.
     of_pos, of_neg = (scores[test["bad"] == label].to_numpy() for label in (1, 0))
     won = np.sign(of_pos[:, None] - of_neg[None, :]) / 2 + 0.5
-    error = np.sqrt(sum(won.mean(axis).var(ddof=1) / won.shape[1 - axis] for axis in (0, 1)))
+    variance = sum(won.mean(axis).var(ddof=1) / won.shape[1 - axis] for axis in (0, 1))
+    # Drawn towards a typical one as by five rows of the rarer class.
+    share, known = won.mean() * (1 - won.mean()), min(won.shape) - 1
+    typical = share / 3 * (1 / won.shape[0] + 1 / won.shape[1])
+    error = np.sqrt((known * variance + 5 * typical) / (known + 5))
     # On the scale of logits, as a report has it.
-    logit, error = np.log(won.mean() / (1 - won.mean())), error / (won.mean() * (1 - won.mean()))
+    logit, error = np.log(won.mean() / (1 - won.mean())), error / share
     low, high = (1 / (1 + np.exp(-logit + z * error)) for z in (1.959964, -1.959964))
     assert facts["interval"] == f"{low:.4f} to {high:.4f} (95% confidence)"
     assert facts["positive"] == "bad = 1"
