@@ -9,11 +9,11 @@ use super::{Feature, FeatureKind, Levels};
 use crate::RankError;
 use crate::data::{Column, Columns, MISSING_CODE};
 
-/// Texts of a missing value: the list of pandas and `?`, as in the command line of the Python
-/// package.
-const MISSING: [&str; 20] = [
+/// Texts of a missing value: the list of pandas, `?`, and `\N` of databases, as in the command line
+/// of the Python package.
+const MISSING: [&str; 21] = [
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
-    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?", "\\N",
 ];
 
 /// Reason why rows of text do not match the columns of a model.
