@@ -12,7 +12,7 @@ HANG = 900
 
 
 def cpu_seconds(pid):
-    """Return the processor time that a process has used; None where the system has no such figure."""
+    """Return the processor time that a process has used; None where the system has no figure."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

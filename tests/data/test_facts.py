@@ -14,6 +14,7 @@ from aucrank import ColumnWarning, TreeRank
 from aucrank._data.input import learn_columns
 from aucrank._data.labels import encode_binary
 from aucrank._data.weights import ExactSum, class_factors, weigh_classes
+from aucrank._utils.warn import ReadingNote
 from aucrank.data import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
@@ -253,11 +254,12 @@ def test_a_file_with_other_columns_is_named_in_the_error(tmp_path):
         Dataset.from_parquet(tmp_path, target="y", columns=["x"]).facts(Dummy())
 
 
-def test_durations_are_rejected_before_any_row_is_read(tmp_path):
-    wait = pa.array([0, 1], pa.duration("s"))
+def test_durations_are_hours(tmp_path):
+    wait = pa.array([0, 5400], pa.duration("s"))
     pq.write_table(pa.table({"wait": wait, "y": [0, 1]}), tmp_path / "a.parquet")
-    with pytest.raises(TypeError, match=r"a\.parquet: column 'wait' has dtype duration"):
-        Dataset.from_parquet(tmp_path, target="y").facts(Dummy())
+    dataset = Dataset.from_parquet(tmp_path, target="y")
+    (batch,) = dataset.coded_batches(dataset.facts(Dummy()))
+    assert batch[0][0].tolist() == [0.0, 1.5]
 
 
 def test_dates_in_one_file_and_numbers_in_another_are_rejected(tmp_path):
@@ -384,11 +386,25 @@ def test_a_missing_label_is_named_with_its_row_and_file(parts_with):
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_infinity_is_named_with_its_row_and_file(value, parts_with):
+def test_infinity_in_a_file_is_as_far_from_the_others_as_these_are_apart(value, parts_with):
     dataset = parts_with("x", value)
+    with pytest.warns(ReadingNote, match=f"column x: {value} in 1 row counts as the"):
+        facts = dataset.facts(Dummy())
+    x = np.concatenate([batch[0][0] for batch in dataset.coded_batches(facts)])
+    others = np.delete(x, BAD_ROW)
+    span = np.nanmax(others) - np.nanmin(others)
+    assert x[BAD_ROW] == (np.nanmax(others) + span if value > 0 else np.nanmin(others) - span)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinity_is_named_with_its_row_and_batch(value):
+    rows = ROWS.copy()
+    rows.loc[BAD_ROW, "x"] = value
+    dataset = Dataset.from_batches(
+        [rows[:100], rows[100:]], target="y", weight="w", columns=["x", "colour"]
+    )
     facts = dataset.facts(Dummy())
-    said = rf"column 'x' is {value} in row {BAD_ROW} \(.*part-01\.parquet\); X must not hold inf"
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=rf"column 'x' is {value} in row {BAD_ROW}.*not hold inf"):
         list(dataset.coded_batches(facts))
 
 

@@ -246,9 +246,9 @@ class NumberCounts:
 
     @property
     def have_grades(self) -> bool:
-        """Whether a minus behind a number is that of a grade: 2+, 2, 2-."""
+        """Whether a sign behind a number is that of a grade, or of few levels: 2+, 2, 2-; 4+."""
         if "-" not in self.marks:
-            return False
+            return "+" in self.marks and len(self._distinct) < _NUMBERS_TO_ONE
         greatest = max(max(-low, high) for low, high in self._ranges.values())
         return "+" in self.marks or (greatest < 10 and not self._fractions)
 
