@@ -290,7 +290,7 @@ def compare(
     >>> board = compare(X, y, models={"table": RIMARC(), "stump": TreeRank(max_depth=1)})
     >>> board.models.to_frame()[["rank", "model", "auc", "low", "high"]].round(2)
        rank  model   auc   low  high
-    0     1  table  0.99  0.98  1.00
+    0     1  table  0.99  0.98  0.99
     1     2  stump  0.90  0.88  0.93
     >>> board.save("leaderboard.html")  # doctest: +SKIP
     """

@@ -239,8 +239,8 @@ def report(
     >>> found = report(models, X[300:], y[300:], costs={"false_positive": 1, "false_negative": 5})
     >>> found.models.to_frame()[["model", "auc", "low", "high"]].round(3)
           model    auc    low   high
-    0    RIMARC  0.996  0.989  0.999
-    1  TreeRank  0.983  0.964  0.992
+    0    RIMARC  0.996  0.987  0.999
+    1  TreeRank  0.983  0.963  0.992
     >>> found.save("report.html")  # doctest: +SKIP
     """
     import_jinja()
