@@ -130,8 +130,7 @@ import numpy as np, pandas as pd
 import aucrank
 from aucrank import GradientBoostingRanker, RankingForest, TreeRank
 n = 20_000_000
-column = np.zeros(n, dtype=np.float32)
-column[::2] = 1
+column = (np.arange(n) % 1000).astype(np.float32)
 X = pd.DataFrame({f"x{k}": column for k in range(20)}, copy=False)
 y = np.zeros(n, dtype=np.int8)
 y[::3] = 1
