@@ -38,6 +38,7 @@ from tests.common.estimators import few_members
 #: Grammars of sqlglot for each dialect.
 GRAMMARS = {
     "ansi": ["sqlite", "duckdb", "postgres", "oracle"],
+    "duckdb": ["duckdb"],
     "postgres": ["postgres"],
     "mysql": ["mysql"],
     "bigquery": ["bigquery"],

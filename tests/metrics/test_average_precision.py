@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from aucrank.metrics import average_precision, average_precision_compare
+from scipy.stats import t as student
 from sklearn.metrics import average_precision_score
 
 
@@ -38,7 +39,8 @@ def test_the_logit_interval_is_that_of_a_binomial_proportion():
     y, score, _ = draw()
     found = average_precision(y, score, method="logit")
     middle = np.log(found.value / (1 - found.value))
-    reach = 1.959963984540054 / np.sqrt(y.sum() * found.value * (1 - found.value))
+    quantile = student.ppf(0.975, y.sum() + 4)
+    reach = quantile / np.sqrt(y.sum() * found.value * (1 - found.value))
     expected = 1 / (1 + np.exp(-np.array([middle - reach, middle + reach])))
     assert (found.low, found.high) == pytest.approx(expected)
 
