@@ -14,6 +14,7 @@ from aucrank.metrics import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logit
 from scipy.stats import norm, t
 
 BANDS = [
@@ -64,7 +65,7 @@ def test_partial_areas_of_groups_of_one_row_are_those_of_rows(seed, bands, weigh
     rng = np.random.default_rng(seed)
     how = {**bands, "sample_weight": None if weights is None else rng.integers(0, 4, len(y)) / 2}
     first, second = (10 * first).astype(dtype), (10 * second).astype(dtype)
-    plain = auc_interval(y, first, **how)
+    plain = auc_interval(y, first, method="delong", **how)
     found = auc_interval(y, first, groups=rng.permutation(len(y)), method="delong", **how)
     for end in ("auc", "low", "high", "standard_error"):
         assert getattr(found, end) == pytest.approx(getattr(plain, end), rel=1e-9, abs=1e-12)
@@ -199,6 +200,17 @@ def test_invalid_groups_are_rejected(call):
         call(y, score, groups=np.where(np.arange(len(y)) == 0, np.nan, group))
 
 
+def reach_of_logits(found, of_rows, n_rows, degrees):
+    """Half the interval of groups: five degrees of freedom of a typical variance are added.
+
+    It is larger than that of independent rows by as much as the variance of groups exceeds theirs.
+    """
+    share, variance = found.auc * (1 - found.auc), found.standard_error**2
+    typical = share / 3 * np.sum(1 / np.asarray(n_rows)) * variance / of_rows**2
+    drawn = (degrees * variance + 5 * typical) / (degrees + 5)
+    return t.ppf(0.975, degrees + 5) * np.sqrt(drawn) / share
+
+
 def test_intervals_of_groups_are_those_of_t():
     y, first, second, group = rows()
     n_groups = min(len(np.unique(group[y == label])) for label in (False, True))
@@ -207,8 +219,10 @@ def test_intervals_of_groups_are_those_of_t():
     assert found.high - found.auc == pytest.approx(reach * found.standard_error)
     found = auc_interval(y, first, groups=group)
     assert found.method == "logit"
-    odds = np.log(found.high / (1 - found.high)) - np.log(found.auc / (1 - found.auc))
-    assert odds == pytest.approx(reach * found.standard_error / (found.auc * (1 - found.auc)))
+    of_rows = auc_interval(y, first).standard_error
+    assert logit(found.high) - logit(found.auc) == pytest.approx(
+        reach_of_logits(found, of_rows, np.bincount(y), n_groups - 1)
+    )
     both = auc_compare(y, first, second, groups=group)
     assert both.high - both.difference == pytest.approx(reach * both.standard_error)
     assert both.p_value == pytest.approx(2 * t.sf(abs(both.z), n_groups - 1))
@@ -231,6 +245,10 @@ def test_cross_validated_groups_have_the_variance_of_each_fold():
     expected = np.sqrt(sum(own.standard_error**2 for own in of_folds)) / 4
     assert found.standard_error == pytest.approx(expected, rel=0.02)
     n_groups = min(len(np.unique(group[y == label])) for label in (False, True))
-    odds = np.log(found.high / (1 - found.high)) - np.log(found.auc / (1 - found.auc))
-    reach = t.ppf(0.975, n_groups - 4) * found.standard_error
-    assert odds == pytest.approx(reach / (found.auc * (1 - found.auc)))
+    of_rows = cross_validated_auc(y, score, fold).standard_error
+    assert logit(found.high) - logit(found.auc) == pytest.approx(
+        # Each fold has a quarter of the weight, whatever its rows.
+        reach_of_logits(
+            found, of_rows, 16 / sum(1 / np.bincount(y[fold == k]) for k in range(4)), n_groups - 4
+        )
+    )

@@ -133,10 +133,10 @@ def test_power_is_the_share_of_samples_that_the_tests_reject():
     rejected = np.zeros(3)
     for _ in range(600):
         first, second = normal_scores(rng, y, (0.82, 0.75), (0.3, 0.5))
-        rejected[0] += auc_compare(y, first, second).p_value < 0.05
-        rejected[1] += auc_interval(y, second).low > 0.65
+        rejected[0] += auc_compare(y, first, second, method="delong").p_value < 0.05
+        rejected[1] += auc_interval(y, second, method="delong").low > 0.65
         other = normal_scores(rng, y, (0.75,), (0.0, 0.0))[0]
-        rejected[2] += auc_compare(y, first, other, y_true_2=y).p_value < 0.05
+        rejected[2] += auc_compare(y, first, other, y_true_2=y, method="delong").p_value < 0.05
     expected = [
         auc_power(0.82, 0.75, correlation=(0.3, 0.5), **size),
         auc_power(0.75, null=0.65, **size),

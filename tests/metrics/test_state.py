@@ -166,10 +166,10 @@ def test_batches_with_and_without_weights_can_be_mixed(parts, random, weight_uni
     assert state.variance() == pytest.approx(delong_by_pairs(y, scores, used), abs=1e-14)
 
 
-def test_interval_is_normal_and_clipped():
+def test_interval_of_delong_is_normal_and_clipped():
     y, scores = [0, 0, 0, 1, 1, 1], [1.0, 2.0, 4.0, 3.0, 5.0, 6.0]
     state = RocState().update(y, scores)
-    interval = state.interval(confidence=0.9)
+    interval = state.interval(confidence=0.9, method="delong")
     auc, low, high = interval.auc, interval.low, interval.high
     # Placement values by hand: positives 2/3, 1, 1; negatives 1, 1, 2/3; each variance 1/27.
     assert auc == pytest.approx(8 / 9)
