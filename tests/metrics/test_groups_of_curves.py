@@ -245,10 +245,11 @@ def test_cross_validated_groups_have_the_variance_of_each_fold():
     expected = np.sqrt(sum(own.standard_error**2 for own in of_folds)) / 4
     assert found.standard_error == pytest.approx(expected, rel=0.02)
     n_groups = min(len(np.unique(group[y == label])) for label in (False, True))
-    of_rows = cross_validated_auc(y, score, fold).standard_error
-    assert logit(found.high) - logit(found.auc) == pytest.approx(
-        # Each fold has a quarter of the weight, whatever its rows.
-        reach_of_logits(
-            found, of_rows, 16 / sum(1 / np.bincount(y[fold == k]) for k in range(4)), n_groups - 4
-        )
+    # The influences in a fold are widened by I / (I - 1) for its I groups of a class.
+    n_of_class = [len(np.unique(group[(fold == k) & (y == c)])) for k in range(4) for c in (0, 1)]
+    plain = cross_validated_auc(y, score, fold).standard_error
+    least, most = (
+        reach_of_logits(found, plain * np.sqrt(n / (n - 1)), np.bincount(y), n_groups - 4)
+        for n in (min(n_of_class), max(n_of_class))
     )
+    assert least < logit(found.high) - logit(found.auc) < most
