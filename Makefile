@@ -200,7 +200,7 @@ $(STAMPS)/package: $(SOURCES) $(STAMPS)/maturin
 		echo "cargo is missing: install Rust 1.88 or newer from https://rustup.rs"; exit 1; }
 	rm -f $(WHEELS)/aucrank-*.whl
 	@echo "compiling the core: 5 to 15 minutes on two cores the first time"
-	@{ minutes=0; while sleep 60 >/dev/null 2>&1; do \
+	@{ minutes=0; while sleep 60 >/dev/null 2>&1 && kill -0 $$$$ 2>/dev/null; do \
 		minutes=$$((minutes + 1)); echo "still compiling: $$minutes min"; done; } & \
 	clock=$$!; trap 'kill $$clock 2>/dev/null' EXIT; \
 	$(BIN)/maturin build --release --locked --compression-level 9 --interpreter $(BIN)/python \
