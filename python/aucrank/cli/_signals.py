@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any
 
 # Processor seconds after which the exception is raised again. Python loses one that is raised in a
-# finalizer or in a callback of a library; at load 20 a command then went on for ten minutes.
+# finalizer or in a callback of a library, and the command would go on to its end.
 _AGAIN = 1.0
 
 
