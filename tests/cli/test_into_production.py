@@ -74,13 +74,14 @@ def test_a_model_of_a_messy_file_works_in_production(model, capsys):
         model,
         "-o",
         "model.json",
+        "-v",
         *READING,
     )
     assert status == 0, err
     assert "positive is bad = +" in out
     notes = [line.removeprefix("aucrank: note: ") for line in err.splitlines()]
     assert notes == [
-        "train.csv is no UTF-8: it is read as cp1252 (--encoding says which it is)",
+        "train.csv is not UTF-8: it is read as cp1252 (--encoding says which it is)",
         "semicolons separate the columns of train.csv (see --sep)",
         "numbers of train.csv have a decimal comma (see --decimal)",
         "'?' counts as missing",

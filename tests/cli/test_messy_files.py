@@ -30,7 +30,7 @@ def written(text, encoding="utf-8", name="messy.csv"):
 
 def fit(capsys, file, *args):
     """Fit to a file; the model, and the notes in order."""
-    status, _, err = run(capsys, "fit", file, *FIT, "--out", "model.json", *args)
+    status, _, err = run(capsys, "fit", file, *FIT, "--out", "model.json", "-v", *args)
     assert status == 0, err
     notes = err.splitlines()
     assert all(note.startswith("aucrank: note: ") for note in notes), err
@@ -85,7 +85,7 @@ def test_encodings_are_detected(encoding, reader, capsys):
     frame.to_csv("clean.csv", index=False)
     expected, _ = fit(capsys, "clean.csv")
     model, notes = fit(capsys, written(frame.to_csv(index=False), encoding))
-    said = "messy.csv is no UTF-8: it is read as {} (--encoding says which it is)"
+    said = "messy.csv is not UTF-8: it is read as {} (--encoding says which it is)"
     assert notes == ([] if encoding == "utf-8-sig" else [said.format(encoding)])
     assert model.to_json() == expected.to_json()
     model, notes = fit(capsys, "messy.csv", "--encoding", encoding)

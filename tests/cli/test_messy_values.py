@@ -39,7 +39,7 @@ def rows_of(texts, values):
 def scored(capsys, rows, *args, file="rows.csv", score="rows.csv"):
     """Scores of the rows by a model of them, and the notes of the fit."""
     rows.to_csv("rows.csv", index=False)
-    status, _, err = run(capsys, "fit", file, *FIT, *args)
+    status, _, err = run(capsys, "fit", file, *FIT, "-v", *args)
     assert status == 0, err
     status, out, more = run(capsys, "score", "model.json", score)
     assert status == 0, more

@@ -94,13 +94,16 @@ def test_parallel_folds_have_one_thread_each():
 
 
 def test_no_more_fits_run_than_there_are_threads():
+    """Three fits wait for each other; a fourth would be counted."""
     running_now, most, lock = Counter(), [], threading.Lock()
+    three = threading.Barrier(3, timeout=HANG)
 
     class Counted(Column):
         def fit(self, X, y):
             with lock:
                 running_now["fits"] += 1
                 most.append(running_now["fits"])
+            three.wait()
             threading.Event().wait(0.01)
             with lock:
                 running_now["fits"] -= 1

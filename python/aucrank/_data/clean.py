@@ -14,6 +14,7 @@ from aucrank._data.duration_text import CLOCK_UNITS
 from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.text_survey import MISSING, TextSurvey, numbers_among
 from aucrank._utils.plain_text import shown
+from aucrank._utils.warn import ReadingNote
 from aucrank._utils.words import listed, plural
 
 # Rows that show nearly always that a column holds many distinct numbers.
@@ -219,23 +220,25 @@ def date_form(survey: TextSurvey) -> ColumnForm | None:
     return form if form.kind == "date" else None
 
 
-def notes_on_dates(names: Iterable[str]) -> list[str]:
+def notes_on_dates(names: Iterable[str]) -> list[ReadingNote]:
     """Return the notes on columns of dates."""
     columns = list(names)
     if not columns:
         return []
     what = plural(len(columns), "column")
     named = listed(list(map(shown, columns)))
-    return [f"{what} of dates, counted in days since 1970: {named}"]
+    note = f"{what} of dates, counted in days since 1970: {named}"
+    return [ReadingNote(note, "dates in days", columns)]
 
 
-def notes_on_times(names: Iterable[str]) -> list[str]:
+def notes_on_times(names: Iterable[str]) -> list[ReadingNote]:
     """Return the notes on columns of durations."""
     columns = list(names)
     if not columns:
         return []
     named = listed(list(map(shown, columns)))
-    return [f"{plural(len(columns), 'column')} of times, counted in hours: {named}"]
+    note = f"{plural(len(columns), 'column')} of times, counted in hours: {named}"
+    return [ReadingNote(note, "times in hours", columns)]
 
 
 def forms_to_keep(forms: Mapping[str, ColumnForm]) -> dict[str, ColumnForm]:

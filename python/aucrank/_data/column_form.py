@@ -12,6 +12,7 @@ from aucrank._data.text_survey import GAPS, DateCounts, TextSurvey, are_nearly_a
 from aucrank._data.units import POWERS_OF_TEN, SCALES, factor_of
 from aucrank._utils.numbers import DateUnit
 from aucrank._utils.plain_text import shown
+from aucrank._utils.warn import ReadingNote
 from aucrank._utils.words import listed, plural
 
 Kind = Literal["number", "date", "text", "empty"]
@@ -170,7 +171,7 @@ class ColumnForm:
 
     def notes(
         self, name: str, decimal: str, option: str, fitted: "ColumnForm | None" = None
-    ) -> list[str]:
+    ) -> list[ReadingNote]:
         """Return notes on unusual features of a column, one sentence each.
 
         Parameters
@@ -186,31 +187,40 @@ class ColumnForm:
         """
         if not self.is_numeric:
             return []
-        column, notes = f"column {shown(name)}", []
+        column, notes = f"column {shown(name)}", list[ReadingNote]()
+
+        def add(note: str, short: str) -> None:
+            notes.append(ReadingNote(f"{column}: {note}", short, [name]))
+
         known = () if fitted is None else fitted.missing
         new = [text for text in self.missing if text not in known]
         gaps = [text for text in new if is_blank_mark(text) or text.strip().lower() in GAPS]
         if gaps:
             counts = "counts" if len(gaps) == 1 else "count"
-            notes.append(f"{column}: {_examples(gaps)} {counts} as missing")
+            add(f"{_examples(gaps)} {counts} as missing", "marks as missing")
         odd = [text for text in new if text not in gaps]
         if odd:
             what = f"no {self.kind}"
             verb = f"is {what} and counts" if len(odd) == 1 else f"are {what} and count"
             rows = plural(self.n_odd, "row")
-            notes.append(f"{column}: {_examples(odd)} {verb} as missing, in {rows} (see {option})")
+            add(
+                f"{_examples(odd)} {verb} as missing, in {rows} (see {option})", f"{what} in {rows}"
+            )
         if (self.unit or self.scale) if fitted is None else self.scale != fitted.scale:
-            notes.append(f"{column}: {_in_unit(self.unit, self.scale)} (see {option})")
+            add(f"{_in_unit(self.unit, self.scale)} (see {option})", "units")
         if self.examples and (fitted is None or not fitted.has_marks):
             one = len(self.examples) == 1
             as_what = f"is read as a {self.kind}" if one else f"are read as {_PLURAL[self.kind]}"
             years = f" of {SHORT_YEARS}" if self.kind == "date" else ""
-            notes.append(f"{column}: {_examples(self.examples)} {as_what}{years} (see {option})")
+            add(
+                f"{_examples(self.examples)} {as_what}{years} (see {option})",
+                f"texts as {_PLURAL[self.kind]}",
+            )
         if self.n_infinite and (fitted is None or fitted.ends != self.ends):
-            notes.append(f"{column}: {self._of_infinity(name, option)}")
+            add(self._of_infinity(name, option), "infinity")
         if self.has_groups and (decimal == "." if fitted is None else not fitted.has_groups):
             marks = "commas" if decimal == "." else "points"
-            notes.append(f"{column}: {marks} part thousands")
+            add(f"{marks} part thousands", f"{marks} in thousands")
         return notes
 
     def _of_infinity(self, name: str, option: str) -> str:

@@ -23,6 +23,7 @@ from aucrank._data.file_content import (
 from aucrank._data.missing_marks import MissingMarks
 from aucrank._data.reading import Reading, is_encoding
 from aucrank._data.text_survey import UNKNOWN, TextSurvey, decimal_of
+from aucrank._utils.warn import ReadingNote
 from aucrank._utils.words import plural
 
 #: Exceptions of Python for a gzip file that is damaged or truncated.
@@ -162,7 +163,7 @@ class CsvForm:
         Whether a blank follows each separator.
     has_unknown : bool
         Whether question marks stand for missing values in the first lines.
-    notes : list of str
+    notes : list of ReadingNote
         Unusual features that were found.
     is_misnamed : bool
         Whether the name says wrongly that it is compressed, or that it is not.
@@ -182,7 +183,7 @@ class CsvForm:
     comment: str | None
     is_spaced: bool
     has_unknown: bool
-    notes: list[str]
+    notes: list[ReadingNote]
     is_misnamed: bool = False
     n_footer: int = 0
 
@@ -239,14 +240,15 @@ def form_of(
     head, is_whole = _head_of(path)
     if (content := content_of_head(head)) != "text":
         raise ForeignContentError(f"it is {_TABLES[content]}, whatever its name says")
-    notes: list[str] = []
+    notes: list[ReadingNote] = []
     encoding = options.encoding or _encoding_of(path, head, reading, is_whole=is_whole)
     is_known = reading is not None and encoding == reading.encoding
     if options.encoding is None and not is_known and encoding not in _UTF8:
-        notes.append(
-            f"{file} is no UTF-8: it is read as {encoding} ({options.named('encoding')} says which"
+        note = (
+            f"{file} is not UTF-8: it is read as {encoding} ({options.named('encoding')} says which"
             " it is)"
         )
+        notes.append(ReadingNote(note, encoding))
     lines = _lines(head, encoding, options, is_whole=is_whole)
     n_skipped, hinted = _lines_to_skip(lines, options)
     lines = lines[n_skipped:]
@@ -258,14 +260,15 @@ def form_of(
         lines = [line for line in lines if not line.startswith(comment)]
     if comment != options.comment:
         named = options.named("comment")
-        notes.append(f"lines of {file} that begin with {comment!r} are no rows (see {named})")
+        note = f"lines of {file} that begin with {comment!r} are not rows (see {named})"
+        notes.append(ReadingNote(note, f"comments after {comment!r}"))
     separator = options.separator or hinted or _separator_of(lines, reading)
     is_known = reading is not None and separator == reading.separator
     if options.separator is None and not hinted and not is_known and separator != ",":
         named = options.named("sep")
-        notes.append(
-            f"{_NAMES_OF_SEPARATORS[separator]} separate the columns of {file} (see {named})"
-        )
+        between = _NAMES_OF_SEPARATORS[separator]
+        note = f"{between} separate the columns of {file} (see {named})"
+        notes.append(ReadingNote(note, f"{between} between columns"))
     if separator == BLANK:
         lines = list(map(_with_single_blanks, lines))
     rows, ends = _rows(lines, separator, is_whole=is_whole)
@@ -276,7 +279,8 @@ def form_of(
     if n_title:
         what = "line is" if n_title == 1 else f"{n_title} lines are"
         named = options.named("skip-rows")
-        notes.append(f"the first {what} no row of {file} and left out (see {named})")
+        note = f"the first {what} above the table of {file} and left out (see {named})"
+        notes.append(ReadingNote(note, plural(n_title, "title line")))
     rows = [row for row in rows if row]
     is_spaced = _is_spaced(rows)
     if is_spaced:

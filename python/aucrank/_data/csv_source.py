@@ -171,7 +171,7 @@ class CsvSource:
             first = self._forms.setdefault(self.files[0], form)
             self._forms[path] = form
             for note in form.notes if form is first or not form.alike(first) else ():
-                warn_caller(note, ReadingNote)
+                warn_caller(note)
         return self._forms[path]
 
     def _learned(self) -> dict[str, ColumnForm]:
@@ -230,7 +230,8 @@ class CsvSource:
         if given is None and commas:
             named = self._options.named("decimal")
             what = describe(list(map(self._name, commas)))
-            warn_caller(f"numbers of {what} have a decimal comma (see {named})", ReadingNote)
+            note = f"numbers of {what} have a decimal comma (see {named})"
+            warn_caller(ReadingNote(note, "decimal commas"))
 
     def _forms_of_columns(self, surveys: dict[str, dict[str, TextSurvey]]) -> dict[str, ColumnForm]:
         """Determine what columns hold from all files, each with its decimal mark."""
@@ -256,9 +257,9 @@ class CsvSource:
     def _say(self) -> None:
         """Warn of unusual features of columns."""
         assert self._columns is not None
-        notes = []
+        notes: list[ReadingNote] = []
         if any(form.has_unknown for form in self._forms.values()):
-            notes.append(f"{UNKNOWN!r} counts as missing")
+            notes.append(ReadingNote(f"{UNKNOWN!r} counts as missing", f"{UNKNOWN!r} as missing"))
         decimal = self._decimals[self.files[0]]
         for name, form in self._columns.items():
             keeps_text = self._options.keeps_text
@@ -267,7 +268,7 @@ class CsvSource:
             notes += form.notes(name, decimal, option, self._known.get(name))
         dates = [name for name, form in self._columns.items() if form.kind == "date"]
         for note in [*notes, *notes_on_dates(dates)]:
-            warn_caller(note, ReadingNote)
+            warn_caller(note)
 
     def _blocks(
         self, path: str, form: CsvForm, names: Sequence[str], types: Mapping[str, Any]

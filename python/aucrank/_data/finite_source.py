@@ -13,7 +13,7 @@ from aucrank._data.passes import Head, Source
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.text_survey import TextSurvey
 from aucrank._data.wrapped_source import ConvertingSource
-from aucrank._utils.warn import ReadingNote, warn_caller
+from aucrank._utils.warn import warn_caller
 
 
 class FiniteSource(ConvertingSource):
@@ -87,7 +87,7 @@ class FiniteSource(ConvertingSource):
                     form = of_fit.fitted_to(survey, ".", repr(name), "")
                 self._known[name] = form
                 for note in form.notes(name, ".", f"{self._keeps_text} {name}", of_fit):
-                    warn_caller(note, ReadingNote)
+                    warn_caller(note)
         return self._known
 
     def _surveys(self) -> dict[str, TextSurvey]:

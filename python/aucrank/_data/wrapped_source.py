@@ -269,7 +269,7 @@ class DatedSource(ConvertingSource):
                 elif form := date_form(survey):
                     found.setdefault(name, form)
             self._known = found
-            notes: list[str] = []
+            notes: list[ReadingNote] = []
             for name in texts:
                 if name in found:
                     option = for_shell("--categorical", name)
@@ -278,7 +278,7 @@ class DatedSource(ConvertingSource):
             times = [name for name in names if name in found and found[name].kind == "number"]
             notes += [*notes_on_dates(dates), *notes_on_times(times)]
             for note in notes:
-                warn_caller(note, ReadingNote)
+                warn_caller(note)
         return self._known
 
     def _frames(self, names: Sequence[str]) -> Iterable[nw.DataFrame[Any]]:

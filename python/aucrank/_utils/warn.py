@@ -2,24 +2,40 @@
 
 import sys
 import warnings
+from collections.abc import Sequence
 from types import FrameType
 
 _PACKAGE = __name__.partition(".")[0]
 
 
 class ReadingNote(UserWarning):
-    """An unusual feature of a file, and how it is read: no reason to worry."""
-
-
-def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line that called into this package, however deep this call is.
+    """An unusual feature of a file, and how it is read: no reason to worry.
 
     Parameters
     ----------
     message : str
-        Text of the warning.
+        The whole note.
+    short : str, default=""
+        A few words for a line that sums up several notes. Without them a note is always shown.
+    columns : sequence of str, default=()
+        The columns that it is about.
+    """
+
+    def __init__(self, message: str, short: str = "", columns: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.short = short
+        self.columns = tuple(columns)
+
+
+def warn_caller(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called into this package, however deep this call is.
+
+    Parameters
+    ----------
+    message : str or Warning
+        Text of the warning, or the warning itself.
     category : type of Warning, default=UserWarning
-        Kind of the warning.
+        Kind of the warning, if it is a text.
     """
     frame: FrameType | None = sys._getframe(1)
     level = 2

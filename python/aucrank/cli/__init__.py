@@ -14,6 +14,7 @@ from typing import Any
 
 from aucrank._utils.warn import ReadingNote
 from aucrank.cli._errors import CommandError, complain, reason_of
+from aucrank.cli._notes import Notes
 from aucrank.cli._outputs import refuse_inputs
 from aucrank.cli._parser import build_parser
 from aucrank.cli._signals import ending_signals
@@ -80,14 +81,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     """Run one command; return its status, or raise the error of its output."""
     try:
+        args = build_parser().parse_args(argv)
+        notes = args.notes = Notes(in_full=bool(getattr(args, "verbose", 0)))
         with warnings.catch_warnings():
-            warnings.showwarning = _warner()
-            args = build_parser().parse_args(argv)
+            warnings.showwarning = _warner(notes)
             if getattr(args, "quiet", False):
                 warnings.simplefilter("ignore", ReadingNote)
             refuse_inputs(args)
-            with plain_output():
-                status: int = args.run(args)
+            try:
+                with plain_output(before=notes.show):
+                    status: int = args.run(args)
+            finally:
+                notes.show()
             return status
     except CommandError as error:
         complain(f"error: {error}")
@@ -97,7 +102,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return 1
 
 
-def _warner() -> Callable[..., None]:
+def _warner(notes: Notes) -> Callable[..., None]:
     """Return a function that shows each warning once, in one line: models may repeat them."""
     printed: set[str] = set()
 
@@ -106,6 +111,11 @@ def _warner() -> Callable[..., None]:
         from aucrank._data.column_warnings import ColumnWarning
 
         text = str(message)
+        if isinstance(message, ReadingNote):
+            if text not in printed:
+                printed.add(text)
+                notes.add(message)
+            return
         if issubclass(category, ColumnWarning):
             text += (
                 " Here, --drop leaves a column out, --categorical says what it holds, --missing"
@@ -113,7 +123,8 @@ def _warner() -> Callable[..., None]:
             )
         if text not in printed:
             printed.add(text)
-            complain(f"{'note' if issubclass(category, ReadingNote) else 'warning'}: {text}")
+            notes.show()
+            complain(f"warning: {text}")
 
     return warn
 

@@ -142,7 +142,8 @@ def kind_of(path: str, *, is_named: bool = True) -> FileKind:
         # A damaged one; nobody saves a text under this name.
         return "parquet"
     if is_named and named != kind:
-        warn_caller(f"{path} is read as {_FORMAT[kind]}, which it holds", ReadingNote)
+        note = f"{path} is read as {_FORMAT[kind]}, which it holds"
+        warn_caller(ReadingNote(note, _FORMAT[kind]))
     return kind
 
 
@@ -464,11 +465,11 @@ def without_total(
     # Means and counts may stand there, too.
     if len(sums) < max(n_others, 1):
         return frame
-    warn_caller(
+    note = (
         f"the last row of {path} has no {shown(target)} and the sums of"
-        f" {listed(list(map(shown, sums[:3])))}: it is a total, and left out (see --skip-footer)",
-        ReadingNote,
+        f" {listed(list(map(shown, sums[:3])))}: it is a total, and left out (see --skip-footer)"
     )
+    warn_caller(ReadingNote(note, "a total left out"))
     frame = frame.head(len(frame) - 1)
     labels = frame[target]
     if labels.dtype.is_float() and bool((labels % 1 == 0).all()):
@@ -594,11 +595,8 @@ def with_plain_labels(frame: nw.DataFrame[Any], target: str) -> nw.DataFrame[Any
 def say_labels(target: str, odd: Sequence[str]) -> None:
     """Print which labels had blanks removed."""
     texts = listed([repr(text) for text in sorted(odd)[:5]])
-    warnings.warn(
-        f"column {shown(target)}: blanks around labels are left out ({texts})",
-        ReadingNote,
-        stacklevel=3,
-    )
+    note = f"column {shown(target)}: blanks around labels are left out ({texts})"
+    warnings.warn(ReadingNote(note, "blanks around labels left out", [target]), stacklevel=3)
 
 
 def without_ids(X: nw.DataFrame[Any], keep: Collection[str]) -> nw.DataFrame[Any]:
@@ -619,7 +617,8 @@ def say_ids(named: Sequence[str]) -> None:
     """Print which columns are left out."""
     does = "names the rows and is" if len(named) == 1 else "name the rows and are"
     what = listed([shown(name) if name else repr(name) for name in named])
-    warnings.warn(f"{what} {does} left out (see --keep)", ReadingNote, stacklevel=3)
+    note = f"{what} {does} left out (see --keep)"
+    warnings.warn(ReadingNote(note, "names of rows left out", named), stacklevel=3)
 
 
 def weights_of(series: nw.Series[Any], path: str) -> NDArray[np.float64]:

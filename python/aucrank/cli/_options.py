@@ -280,22 +280,27 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_progress(parser: argparse.ArgumentParser) -> None:
-    """Add the option for showing progress."""
+#: What `--verbose` does in every command.
+NOTES_ONE_BY_ONE = "each note on how a file is read, instead of a line for all"
+
+
+def add_progress(parser: argparse.ArgumentParser, verbose: str = NOTES_ONE_BY_ONE) -> None:
+    """Add the option for showing progress, and those of `add_loudness`."""
     parser.add_argument(
         "--progress",
         action=argparse.BooleanOptionalAction,
         help="say on the standard error stream how far it is, elsewhere than on a terminal by a "
         "line every ten seconds (default: on a terminal)",
     )
-    add_quiet(parser)
+    add_loudness(parser, verbose)
 
 
-def add_quiet(parser: argparse.ArgumentParser) -> None:
-    """Add the option for no notes, which all commands have."""
+def add_loudness(parser: argparse.ArgumentParser, verbose: str = NOTES_ONE_BY_ONE) -> None:
+    """Add the options for no notes and for all of them, which all commands have."""
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="no progress and no notes; warnings stay"
     )
+    parser.add_argument("-v", "--verbose", action="count", default=0, help=verbose)
 
 
 def n_bytes(text: str) -> int:

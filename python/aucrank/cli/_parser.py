@@ -19,16 +19,17 @@ from aucrank.cli._options import (
     DEFAULT_LARGE_MODEL,
     DEFAULT_MODEL,
     EXPORTS,
+    NOTES_ONE_BY_ONE,
     ROWS_HELP,
     above_zero,
     add_columns,
     add_command,
     add_group,
+    add_loudness,
     add_memory,
     add_model_file,
     add_parts,
     add_progress,
-    add_quiet,
     add_reading,
     add_seed,
     add_seed_and_threads,
@@ -148,7 +149,7 @@ def _add_demo(commands: "argparse._SubParsersAction[Any]") -> None:
         metavar="MODEL.json",
         help="where to save the model (default: %(default)s)",
     )
-    add_quiet(parser)
+    add_loudness(parser)
     add_seed_and_threads(parser)
 
 
@@ -307,15 +308,12 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
         metavar="MODEL.json",
         help="where to save the model (default: DATA's name with .model.json, in this folder)",
     )
-    parser.add_argument(
-        "-v",
-        "--verbose",
-        action="count",
-        default=0,
-        help="say how far the fit is, where it has several parts; -vv: after each of them",
-    )
     add_seed_and_threads(parser)
-    add_progress(parser)
+    add_progress(
+        parser,
+        f"{NOTES_ONE_BY_ONE}, and how far the fit is, where it has several parts; -vv: after each"
+        " of them",
+    )
 
 
 def _add_score(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -419,7 +417,7 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
 def _add_describe(commands: "argparse._SubParsersAction[Any]") -> None:
     parser = add_command(commands, "describe", "print what a saved model is, in words")
     add_model_file(parser)
-    add_quiet(parser)
+    add_loudness(parser)
 
 
 def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -435,7 +433,7 @@ def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
         "card to print.",
     )
     add_model_file(parser)
-    add_quiet(parser)
+    add_loudness(parser)
     parser.add_argument("--to", required=True, choices=EXPORTS, help="which form")
     parser.add_argument(
         "--dialect",
@@ -463,5 +461,5 @@ def _add_completion(commands: "argparse._SubParsersAction[Any]") -> None:
         "For bash: aucrank completion bash > ~/.local/share/bash-completion/completions/aucrank."
         " For zsh: write it to a file _aucrank in a folder of $fpath.",
     )
-    add_quiet(parser)
+    add_loudness(parser)
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="which shell")

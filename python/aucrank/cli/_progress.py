@@ -26,7 +26,11 @@ def silent(_: str) -> None:
 
 @contextmanager
 def progress(args: argparse.Namespace) -> Iterator[Say]:
-    """Yield a function that shows a text, depending on the options: by default on a terminal."""
+    """Yield a function that shows a text, depending on the options: by default on a terminal.
+
+    What has been read is known by then, or takes long: notes that wait are shown.
+    """
+    args.notes.show()
     stream = sys.stderr
     wanted = getattr(args, "progress", None)
     is_terminal = stream is not None and stream.isatty()

@@ -5,7 +5,7 @@ import math
 import os
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from itertools import zip_longest
 from numbers import Integral, Real
@@ -25,10 +25,12 @@ _NARROWEST = 24
 class _PlainOutput(io.TextIOBase):
     """A stream that escapes control characters in data; line breaks pass."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, before: Callable[[], None]) -> None:
         self._stream = stream
+        self._before = before
 
     def write(self, text: str) -> int:
+        self._before()
         encoding = self._stream.encoding or "utf-8"
         plain = escaped(text)
         # Characters that the terminal cannot encode must not stop the output, either.
@@ -45,6 +47,7 @@ class _PlainOutput(io.TextIOBase):
 
         On a terminal it is escaped like all output.
         """
+        self._before()
         buffer = getattr(self._stream, "buffer", None)
         if self.isatty() or buffer is None:
             self.write(text)
@@ -76,9 +79,15 @@ def write_document(text: str) -> None:
 
 
 @contextmanager
-def plain_output() -> Iterator[None]:
-    """Escape control characters in the output: names and labels are untrusted."""
-    with redirect_stdout(_PlainOutput(sys.stdout)):
+def plain_output(before: Callable[[], None]) -> Iterator[None]:
+    """Escape control characters in the output: names and labels are untrusted.
+
+    Parameters
+    ----------
+    before : callable
+        Called before each output.
+    """
+    with redirect_stdout(_PlainOutput(sys.stdout, before)):
         yield
 
 

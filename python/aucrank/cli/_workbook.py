@@ -123,7 +123,8 @@ def _picked(book: Any, names: list[str], file: str, path: str, needs: Iterable[s
     of = "the first" if not place else f"number {place + 1}"
     named = shown(names[place or 0])
     hint = "see --sheet" if why is None else f"{why}; see --sheet"
-    warn_caller(f"of {path} {of} of {len(names)} sheets is read, {named} ({hint})", ReadingNote)
+    note = f"of {path} {of} of {len(names)} sheets is read, {named} ({hint})"
+    warn_caller(ReadingNote(note, f"sheet {named}"))
     return names[place or 0]
 
 

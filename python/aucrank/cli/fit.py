@@ -117,6 +117,7 @@ def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_de
             if args.categorical:
                 names = [name for name in dataset.columns if name in set(args.categorical)]
                 estimator.set_params(categorical_features=names)
+            args.notes.show()
             with fit_shown(silent if args.verbose else say, estimator, f"fitting {args.model}"):
                 estimator.fit(dataset)
             if dataset.reading is not None:
