@@ -192,7 +192,7 @@ def test_decimal_commas_may_appear_late_in_a_file(reader, capsys):
     amount = np.sort(np.where(np.arange(400) < 250, np.round(amount), amount + 0.5))
     texts = [f"{value:g}".replace(".", ",") for value in amount]
     write({"amount": texts, "bad": bad}, "late.csv", ";")
-    ok_out = fit(capsys, "late.csv")
+    ok_out = fit(capsys, "late.csv", "-v")
     assert "numbers of late.csv have a decimal comma" in ok_out
     assert levels_of("model.json") == {"amount": None}
 

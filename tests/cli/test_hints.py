@@ -81,7 +81,7 @@ def test_hints_can_be_pasted_into_a_shell(capsys):
     rows["net income ($)"] = [f"{value:.1f} EUR" for value in range(300)]
     rows.loc[3, "net income ($)"] = "n/k"
     rows.to_csv("d.csv", index=False)
-    err = run(capsys, "fit", "d.csv", "--target", "bad", *TREE, "-o", "m.json")[2]
+    err = run(capsys, "fit", "d.csv", "--target", "bad", *TREE, "-o", "m.json", "-v")[2]
     option = next(line for line in err.splitlines() if "--categorical" in line)
     words = option[option.index("--categorical") :].rstrip(")").split("; ")[0]
     assert shlex.split(words)[:2] == ["--categorical", "net income ($)"]

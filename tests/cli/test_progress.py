@@ -9,10 +9,13 @@ from aucrank import GradientBoostingRanker
 from aucrank._base import fit_progress
 from aucrank._base.fit_progress import heard_by
 from aucrank.cli import _progress
+from aucrank.cli._notes import Notes
 from aucrank.cli._progress import fit_shown, progress
 from aucrank.datasets import load_breast_cancer
 
 from tests.common.command_line import TREE, loans, ok, run
+
+ON_A_TERMINAL = Namespace(progress=None, quiet=False, notes=Notes())
 
 
 class Terminal(io.StringIO):
@@ -47,7 +50,10 @@ def test_a_listener_is_called_for_each_part_of_a_fit_and_changes_nothing():
 def test_a_terminal_shows_a_bar_and_the_time_left_and_is_left_clean(monkeypatch, clock):
     monkeypatch.setattr("sys.stderr", Terminal())
     whole, inner = object(), GradientBoostingRanker()
-    with progress(Namespace(progress=None, quiet=False)) as say, fit_shown(say, whole, "fitting"):
+    with (
+        progress(ON_A_TERMINAL) as say,
+        fit_shown(say, whole, "fitting"),
+    ):
         tell = fit_progress._listener.get()
         clock[0] += 4
         tell(whole, "member", 1, 4)
@@ -64,7 +70,10 @@ def test_a_terminal_shows_a_bar_and_the_time_left_and_is_left_clean(monkeypatch,
 def test_rounds_that_may_stop_early_have_no_time_left(monkeypatch, clock):
     monkeypatch.setattr("sys.stderr", Terminal())
     whole = GradientBoostingRanker()
-    with progress(Namespace(progress=None, quiet=False)) as say, fit_shown(say, whole, "fitting"):
+    with (
+        progress(ON_A_TERMINAL) as say,
+        fit_shown(say, whole, "fitting"),
+    ):
         tell = fit_progress._listener.get()
         clock[0] += 4
         tell(whole, "round", 3, 4000)
@@ -87,7 +96,7 @@ def test_without_a_terminal_there_are_occasional_lines_on_request(
 ):
     stream = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
-    with progress(Namespace(**options)) as say:
+    with progress(Namespace(**options, notes=Notes())) as say:
         for second in range(12):
             say(f"second {second}")
             clock[0] += 1

@@ -197,14 +197,14 @@ class ColumnForm:
         gaps = [text for text in new if is_blank_mark(text) or text.strip().lower() in GAPS]
         if gaps:
             counts = "counts" if len(gaps) == 1 else "count"
-            add(f"{_examples(gaps)} {counts} as missing", "marks as missing")
-        odd = [text for text in new if text not in gaps]
-        if odd:
-            what = f"no {self.kind}"
-            verb = f"is {what} and counts" if len(odd) == 1 else f"are {what} and count"
-            rows = plural(self.n_odd, "row")
+            add(f"{_examples(gaps)} {counts} as missing", f"{_examples(gaps)} as missing")
+        if odd := [text for text in new if text not in gaps]:
+            texts, rows = _examples(odd), plural(self.n_odd, "row")
+            one = f"is not a {self.kind} and counts"
+            verb = one if len(odd) == 1 else f"are not {_PLURAL[self.kind]} and count"
             add(
-                f"{_examples(odd)} {verb} as missing, in {rows} (see {option})", f"{what} in {rows}"
+                f"{texts} {verb} as missing, in {rows} (see {option})",
+                f"{texts} as missing in {rows}",
             )
         if (self.unit or self.scale) if fitted is None else self.scale != fitted.scale:
             add(f"{_in_unit(self.unit, self.scale)} (see {option})", "units")
