@@ -149,7 +149,7 @@ def test_a_workbook_is_read_as_the_csv_file_that_it_would_be(workbook, reader, c
     ok_ = ["--target", "bad", "--seed", "1"]
     _, out, _ = run(capsys, "fit", *TREE, "loans.csv", *ok_, "-o", "csv.json")
     _, of_book, err = run(capsys, "fit", *TREE, "loans.xlsx", *ok_, "-o", "book.json")
-    assert ", sheet loans" in err or "read as: sheet loans, " in err
+    assert "sheet loans" in err
     assert of_book.splitlines()[1] == out.splitlines()[1]
     assert levels_of("book.json") == levels_of("csv.json")
     assert load("book.json").tree_.to_text() == load("csv.json").tree_.to_text()

@@ -1,5 +1,8 @@
 """The contract of scikit-learn, for every public estimator and several settings of each."""
 
+import re
+from functools import partial
+
 import numpy as np
 import pytest
 from aucrank import AURORA, RankingForest, Scorecard, TreeRank
@@ -7,10 +10,10 @@ from aucrank._base.registry import public_estimators
 from sklearn.utils.estimator_checks import (
     check_class_weight_classifiers,
     check_dataframe_column_names_consistency,
-    parametrize_with_checks,
+    estimator_checks_generator,
 )
 
-from tests.common.estimators import SETTINGS, quiet_on_few_rows
+from tests.common.estimators import MORE_SETTINGS, SETTINGS, quiet_on_few_rows
 
 # A weight of k cannot be k rows where rows are drawn: scikit-learn exempts its own forests too.
 BOOTSTRAP = {
@@ -40,17 +43,52 @@ def grows_pure_leaves(estimator):
     return isinstance(estimator, TreeRank) and is_plain and params["pruning"] is None
 
 
-# No other check is expected to fail.
+#: What the setting of an estimator may break.
+OF_SETTINGS = {
+    "check_class_weight_classifiers",
+    "check_classifiers_train",
+    "check_dict_unchanged",
+    "check_decision_proba_consistency",
+    "check_dont_overwrite_parameters",
+    "check_estimators_pickle",
+    "check_fit_idempotent",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_sample_weight_equivalence_on_dense_data",
+}
+
+
+def contract():
+    """Yield the checks of each estimator; of further settings those that depend on them."""
+    for estimator in (*SETTINGS, *MORE_SETTINGS):
+        # No other check is expected to fail.
+        failing = (BOOTSTRAP if getattr(estimator, "bootstrap", False) else {}) | (
+            PURE_LEAVES if grows_pure_leaves(estimator) else {}
+        )
+        for case in estimator_checks_generator(
+            estimator, expected_failed_checks=failing, mark="xfail"
+        ):
+            # With a mark, it is a `pytest.param`.
+            check = getattr(case, "values", case)[1]
+            if estimator in SETTINGS or check.func.__name__ in OF_SETTINGS:
+                yield case
+
+
+def written(value):
+    """Return an estimator or a check as a part of the name of a test."""
+    return value.func.__name__ if isinstance(value, partial) else re.sub(r"\s+", "", repr(value))
+
+
 @quiet_on_few_rows
-@parametrize_with_checks(
-    SETTINGS,
-    expected_failed_checks=lambda estimator: (
-        (BOOTSTRAP if getattr(estimator, "bootstrap", False) else {})
-        | (PURE_LEAVES if grows_pure_leaves(estimator) else {})
-    ),
-)
+@pytest.mark.parametrize(("estimator", "check"), contract(), ids=written)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+def test_checks_of_settings_are_checks_of_scikit_learn():
+    assert {
+        check.func.__name__ for _, check in estimator_checks_generator(TreeRank())
+    } >= OF_SETTINGS
 
 
 @quiet_on_few_rows
@@ -64,12 +102,12 @@ def test_no_public_estimator_is_left_out():
     assert {type(estimator) for estimator in SETTINGS} == set(public_estimators().values())
 
 
-@pytest.mark.parametrize("estimator", SETTINGS, ids=repr)
+@pytest.mark.parametrize("estimator", [*SETTINGS, *MORE_SETTINGS], ids=written)
 def test_column_names_are_checked_as_scikit_learn_does(estimator):
     check_dataframe_column_names_consistency(type(estimator).__name__, estimator)
 
 
-@pytest.mark.parametrize("estimator", SETTINGS, ids=repr)
+@pytest.mark.parametrize("estimator", [*SETTINGS, *MORE_SETTINGS], ids=written)
 def test_the_three_outputs_never_contradict_each_other(estimator):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 4)).round(1)
