@@ -105,7 +105,6 @@ lint: lint-rust lint-python  ## Run every check of form, types, stubs and docstr
 lint-rust:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --features aucrank/arrow,aucrank/ndarray --locked -- -D warnings
-	cargo clippy -p aucrank --no-default-features --locked -- -D warnings
 
 # The oldest compiler that Cargo.toml promises; rustup fetches it. A folder of its own, since another
 # compiler's results replace those that are there.

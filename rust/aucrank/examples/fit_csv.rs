@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The column `TARGET` holds the two labels, of which `POSITIVE` is the one to rank first. All other
-//! columns are features: numbers, or categories where a cell is no number. `aucrank.load` reads the
+//! columns are features: numbers, or categories where a cell is not a number. `aucrank.load` reads the
 //! model in Python.
 
 use std::error::Error;

@@ -5,7 +5,6 @@
 //! equal weights if rows are few; a second line calibrates the mean. The weights are found by
 //! projected gradient ascent.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::Labels;
@@ -32,8 +31,8 @@ use crate::{Interrupt, RankError};
 /// assert_eq!(weights_at(1e6)?, [0.5, 0.5]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BlendParams {
     /// Strength of the shrinkage to equal weights: this, times the squared distance from them,
     /// divided by the number of rows of the rarer class, is subtracted from the ramp AUC. Not

@@ -6,7 +6,6 @@
 //! score becomes the threshold of the ranker, and is 0 here: a row is predicted positive exactly if
 //! its probability exceeds one half, and the order of rows does not change.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -37,8 +36,8 @@ const LEAST_RISE: f64 = 1.0 / 32.0;
 /// assert!((curve.probability(75.0 - cut) - 0.7).abs() < 0.05);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CalibrationMethod {
     /// One line of maximum likelihood (Platt, 1999), for few rows.
     Sigmoid,
@@ -66,8 +65,7 @@ pub enum CalibrationMethod {
 /// assert_eq!(found.probability(0.0), 0.5);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Scores of the knots, ascending; 0 is one of them.
     scores: Vec<f64>,

@@ -171,7 +171,7 @@ pub enum RankError {
         most: usize,
     },
     /// Bytes that [`crate::rows`] did not write, or that have changed since.
-    #[error("these bytes are no question and no answer about rows: {0}")]
+    #[error("these bytes are neither a question nor an answer about rows: {0}")]
     BadAnswer(String),
     /// Rows of several passes differ, or a value was read as another one for scoring.
     #[error(
@@ -240,13 +240,13 @@ pub enum RankError {
     /// A model that transforms features and has no score.
     #[error("this model turns features into others and has no score")]
     NoScore,
-    /// A ranker whose scores are no probabilities and were not calibrated.
+    /// A ranker whose scores are not probabilities and were not calibrated.
     #[error("this model ranks rows and has no probabilities: it was fitted without calibration")]
     NoProbability,
     /// A model with a part that has no formula.
     #[error("this model has no formula: {0}")]
     NoFormula(crate::formula::Opaque),
-    /// A model that is no sum of trees and of functions of one feature.
+    /// A model that is not a sum of trees and of functions of one feature.
     #[error(
         "Shapley values are computed for sums of trees and of functions of single features; this model \
          has {0}"

@@ -16,17 +16,11 @@
 //! - [`model`]: models of every family, scoring with them, and their saved form.
 //!
 //! Functions run in the [rayon](https://docs.rs/rayon) pool from which they are called, and give
-//! the same bits for any number of threads.
+//! the same bits for any number of threads. On a target without threads, such as
+//! `wasm32-unknown-unknown`, models are read and score on the calling one; fits need threads.
 //!
 //! # Features
 //!
-//! The first two are on by default.
-//!
-//! - `parallel`: threads. Without it everything runs on the calling thread and gives the same bits.
-//! - `serde`: saved models. Without it, [`model`] has no documents, headers and rows of text;
-//!   models, parameters and formulas cannot be serialised; and questions to [`rows`] cannot be sent
-//!   as bytes. All learners, scores, explanations and statistics remain, and so do
-//!   [`roc::RocState`] and answers, whose bytes do not need it.
 //! - `arrow`: record batches of Apache Arrow as the rows of a model, by `model::BatchRows`.
 //! - `ndarray`: views of matrices as [`data::Columns`], by `try_from`.
 
@@ -50,7 +44,6 @@ mod interrupt;
 mod memory;
 mod parallel;
 mod prepared;
-#[cfg(feature = "serde")]
 mod questions;
 mod spilled;
 
@@ -80,7 +73,6 @@ mod spilled;
 pub mod prelude {
     pub use crate::data::{Column, Columns, Labels};
     pub use crate::model::Model;
-    #[cfg(feature = "serde")]
     pub use crate::model::{Document, Feature, Header, TextRows, learn_features};
     pub use crate::roc::{DeLong, RocCurve, RocState, auc};
     pub use crate::{Interrupt, RankError};
@@ -90,7 +82,7 @@ pub use error::RankError;
 pub use interrupt::{FitPart, Interrupt};
 
 /// The programs of the README, as tests.
-#[cfg(all(doctest, feature = "serde"))]
+#[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 

@@ -1,6 +1,5 @@
 //! A feature in bins, with the training rows in each.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -31,8 +30,8 @@ use crate::formula::{Formula, Steps};
 /// assert_eq!((bound.direction, bound.bins.n_bins()), (Some(Direction::Decreasing), 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Higher values are more positive.
     Increasing,
@@ -85,8 +84,7 @@ pub(super) fn check_special(
 /// assert_eq!(feature.sums[3], ClassSums { pos: 1, neg: 0, rows: 1 });
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BinnedFeature {
     /// Its bins.
     pub bins: Bins,
@@ -162,8 +160,7 @@ pub(super) fn gini(groups: Vec<ClassSums>) -> f64 {
 }
 
 /// A feature in bins, and the contribution of each to a sum.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ValuedBins {
     pub(super) feature: usize,
     pub(super) bins: Bins,
@@ -197,8 +194,7 @@ pub(super) struct ValuedBins {
 /// assert_eq!(sum.values(&columns)?, [100.0, 110.0, 105.0]);
 /// # Ok::<(), RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BinSum {
     /// Number of categories of each feature of the rows, or `None` for a number.
     pub(super) n_levels: Vec<Option<u32>>,
@@ -268,7 +264,7 @@ impl BinSum {
     }
 }
 
-#[cfg(all(test, feature = "serde"))]
+#[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::parallel::prelude::*;
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bins::{BinnedFeature, Direction, check_special, check_total};
@@ -35,8 +34,8 @@ use crate::{Interrupt, RankError, parallel};
 /// assert_eq!(model.bins(&columns)?, [2.0, 0.0, 0.0, 1.0, 1.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mad2cParams {
     /// For each feature the special values, which have their own bins; empty if there are none at
     /// all.
@@ -84,8 +83,7 @@ impl Mad2cParams {
 /// assert_eq!(model.bins(&new)?, [0.0, 1.0, 2.0, 3.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mad2c {
     /// For each feature its number of categories, or `None` if it is numeric.
     n_levels: Vec<Option<u32>>,

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -189,8 +188,7 @@ fn check_lengths(
 /// assert_eq!(drift.distribution.iter().map(|(_, sums)| sums.rows).sum::<u64>(), 3);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriftCounts {
     /// Binary exponent of the unit of weight.
     pub exponent: i32,

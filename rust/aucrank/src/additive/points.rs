@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bins::{BinSum, ValuedBins, check_special};
@@ -152,8 +151,8 @@ const LEAST_PDO: f64 = 1e-9;
 /// assert!((card.log_odds(540.0) - 2_f64.ln()).abs() < 1e-12);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ScorecardParams {
     /// Points of a row whose odds are `base_odds`.
     pub base_points: f64,
@@ -943,14 +942,8 @@ mod tests {
     }
 
     /// A question as received by a holder of rows elsewhere.
-    #[cfg(feature = "serde")]
     fn received(ask: &RawAsk) -> RawAsk {
         RawAsk::from_bytes(&ask.to_bytes()).unwrap()
-    }
-
-    #[cfg(not(feature = "serde"))]
-    fn received(ask: &RawAsk) -> RawAsk {
-        ask.clone()
     }
 
     impl RawRows for Parts {
@@ -1026,7 +1019,6 @@ mod tests {
         assert_eq!(err, RankError::PointsDiffer);
     }
 
-    #[cfg(feature = "serde")]
     #[test]
     fn a_question_about_bins_of_another_kind_is_refused() {
         let bins = Bins::Numeric { cuts: vec![1.0], special: vec![] };

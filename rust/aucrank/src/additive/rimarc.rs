@@ -9,7 +9,6 @@
 use std::ops::AddAssign;
 
 use crate::parallel::prelude::*;
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bins::BinnedFeature;
@@ -51,8 +50,8 @@ const LEAST_SHARE: i32 = -28;
 /// assert_eq!(of_missing(MissingValues::Value)?, Some(1.0));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MissingValues {
     /// The feature does not contribute to the row (the paper).
     #[default]
@@ -82,8 +81,8 @@ pub enum MissingValues {
 /// }
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RimarcParams {
     /// How features are cut into bins.
     pub bins: Mad2cParams,
@@ -92,7 +91,7 @@ pub struct RimarcParams {
     /// Number of rows at the prevalence that are added to every bin. Not negative.
     pub shrinkage: f64,
     /// How the class rates of categories are estimated.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub level_rates: LevelRates,
     /// Number of folds over which the weights of features are cross-fitted, at least 2; `None`
     /// estimates them from all rows.
@@ -126,9 +125,8 @@ impl RimarcParams {
 /// A fitted `RIMARC`.
 ///
 /// For an example see [`fit_rimarc`].
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "SavedRimarc", into = "SavedRimarc"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedRimarc", into = "SavedRimarc")]
 pub struct Rimarc {
     parts: SavedRimarc,
     /// Contributions of each bin of each feature to the numerator and the denominator of the score.
@@ -136,8 +134,7 @@ pub struct Rimarc {
 }
 
 /// The saved form.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct SavedRimarc {
     table: Mad2c,
     scoring: Scoring,
@@ -146,13 +143,12 @@ struct SavedRimarc {
 }
 
 /// Parameters by which bins are scored.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Scoring {
     missing: MissingValues,
     shrinkage: f64,
     /// Variance due to chance of the rates of categories; `None` if rates are not shrunk.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     level_units: Option<RowUnits>,
 }
 
@@ -193,7 +189,6 @@ impl AddAssign for Share {
     }
 }
 
-#[cfg(feature = "serde")]
 impl TryFrom<SavedRimarc> for Rimarc {
     type Error = String;
 
@@ -203,7 +198,6 @@ impl TryFrom<SavedRimarc> for Rimarc {
     }
 }
 
-#[cfg(feature = "serde")]
 impl From<Rimarc> for SavedRimarc {
     fn from(model: Rimarc) -> Self {
         model.parts
@@ -222,11 +216,11 @@ impl SavedRimarc {
         }
         let is_weight = |w: f64| w == 0.0 || (LEAST_WEIGHT..=1.0).contains(&w);
         if let Some(weight) = self.weights.iter().find(|&&weight| !is_weight(weight)) {
-            return Err(format!("{weight} is no weight of a feature"));
+            return Err(format!("{weight} is not a weight of a feature"));
         }
         let Scoring { shrinkage, level_units, .. } = self.scoring;
         if !(shrinkage.is_finite() && shrinkage >= 0.0) {
-            return Err(format!("{shrinkage} is no shrinkage"));
+            return Err(format!("{shrinkage} is not a shrinkage"));
         }
         level_units.iter().try_for_each(RowUnits::check)?;
         match self.weight_folds {
@@ -1192,7 +1186,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "serde")]
     fn forged_documents_are_refused_with_a_message() {
         let sample = Sample::new(1);
         let model = fit(&sample.columns(), &sample.positive, &RimarcParams::default());
@@ -1202,11 +1195,11 @@ mod tests {
         };
         assert_eq!(read(&document), Ok(model));
         let cases = [
-            ("/weights/1", serde_json::json!(1.5), "1.5 is no weight of a feature"),
-            ("/weights/1", serde_json::json!(-0.1), "-0.1 is no weight of a feature"),
-            ("/weights/0", serde_json::json!(5e-324), "is no weight of a feature"),
+            ("/weights/1", serde_json::json!(1.5), "1.5 is not a weight of a feature"),
+            ("/weights/1", serde_json::json!(-0.1), "-0.1 is not a weight of a feature"),
+            ("/weights/0", serde_json::json!(5e-324), "is not a weight of a feature"),
             ("/weights", serde_json::json!([0.5]), "there are 1 weights of 4 features"),
-            ("/scoring/shrinkage", serde_json::json!(-1.0), "-1 is no shrinkage"),
+            ("/scoring/shrinkage", serde_json::json!(-1.0), "-1 is not a shrinkage"),
             ("/scoring/missing", serde_json::json!("guess"), "unknown variant"),
             ("/weight_folds", serde_json::json!(1), "there are not 1 folds"),
             ("/weight_folds", serde_json::json!(70_000), "invalid value"),

@@ -1,6 +1,5 @@
 //! Scorecards: integer points for the bins of each feature, which can be added up by hand.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bins::{BinSum, ValuedBins};
@@ -38,8 +37,8 @@ pub(super) const MOST_POINTS: i64 = 1_000_000_000;
 /// assert!(scores[0] < 0.0 && scores[5] > 0.0);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HighPoints {
     /// The positive class.
     Positive,
@@ -82,8 +81,7 @@ impl HighPoints {
 /// assert!(low == 0 && low < missing && missing < high);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CardFeature {
     /// The feature.
     pub feature: usize,
@@ -157,8 +155,7 @@ impl CardFeature {
 /// assert_eq!((points[0], points[3]), card.points_range());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scorecard {
     pub(super) n_levels: Vec<Option<u32>>,
     /// Class sums of the training rows.
@@ -473,7 +470,7 @@ impl Scorecard {
     }
 }
 
-#[cfg(all(test, feature = "serde"))]
+#[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 

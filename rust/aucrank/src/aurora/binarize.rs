@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::parallel::prelude::*;
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::binary_feature::{BinaryFeature, BinaryRule};
@@ -34,8 +33,8 @@ const BLOCK: usize = 8;
 /// assert_eq!(n_terms(FeatureType::Continuous)?, 1);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FeatureType {
     /// Thresholds between all adjacent values, however many there are.
     Discrete,
@@ -60,8 +59,8 @@ pub enum FeatureType {
 /// assert_eq!((n_terms(true)?, n_terms(false)?), (3, 2));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BinarizerParams {
     /// A number with at most this many distinct values is cut between all of them. At least 1.
     pub max_levels: usize,
@@ -148,8 +147,7 @@ impl BinarizerParams {
 /// assert_eq!(binarizer.n_terms(), 2);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Binarizer {
     /// By feature.
     pub features: Vec<BinaryFeature>,

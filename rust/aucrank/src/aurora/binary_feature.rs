@@ -2,7 +2,6 @@
 
 use std::ops::{AddAssign, Range};
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Bins, Column, MISSING_CODE};
@@ -21,8 +20,8 @@ use crate::data::{Bins, Column, MISSING_CODE};
 /// // Intervals or categories, and what is missing.
 /// assert_eq!((of_number.n_codes(), of_category.n_codes()), (4, 6));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BinaryRule {
     /// `x >= t` for each threshold, ascending.
     AtLeast(Vec<f64>),
@@ -48,8 +47,8 @@ pub enum BinaryRule {
 /// let feature = BinaryFeature { rule, missing: false };
 /// assert_eq!(feature.tests(), [TermTest::Equals(2)]);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TermTest {
     /// The number is at least this.
     AtLeast(f64),
@@ -74,8 +73,7 @@ pub enum TermTest {
 /// assert_eq!([0, 1, 2].map(|term| feature.codes_on(term)), [1..3, 2..3, 3..4]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BinaryFeature {
     /// The tests of its terms.
     pub rule: BinaryRule,
@@ -251,8 +249,7 @@ impl BinaryFeature {
 /// let literal = Literal { feature: 1, slot: 1 };
 /// assert_eq!(features[literal.feature].tests()[literal.slot], TermTest::Missing);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Literal {
     /// The raw feature.
     pub feature: usize,
@@ -272,8 +269,8 @@ pub struct Literal {
 /// let both = BinaryTerm::And(first, second);
 /// assert_eq!(both.literals().map(|literal| literal.feature).collect::<Vec<_>>(), [0, 3]);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BinaryTerm {
     /// A term of one feature.
     First(Literal),

@@ -1,6 +1,5 @@
 //! A linear score over binary terms, the model of `AURORA`.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::binarize::Binarizer;
@@ -43,13 +42,12 @@ use crate::roc::largest_gap;
 /// assert_eq!(model.score(&columns)?, [-1.0, -1.0, 1.0, 1.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Aurora(AuroraFields);
 
 /// The fields of a fitted `AURORA`.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AuroraFields {
     pub n_levels: Vec<Option<u32>>,
     pub binarizer: Binarizer,
@@ -75,8 +73,8 @@ pub(super) struct AuroraFields {
 /// Statistics of a score with a given number of terms, averaged over folds.
 ///
 /// For an example see [`fit_aurora`](crate::aurora::fit_aurora).
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PathStep {
     /// Statistics of the training rows.
     pub train: Statistics,
@@ -89,8 +87,8 @@ pub struct PathStep {
 /// A radius that was tried.
 ///
 /// For an example see [`fit_aurora`](crate::aurora::fit_aurora).
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TriedRadius {
     /// Norm of the weights.
     pub radius: f64,

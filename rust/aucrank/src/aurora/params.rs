@@ -1,6 +1,5 @@
 //! Parameters of `AURORA`.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::binarize::BinarizerParams;
@@ -11,8 +10,8 @@ use crate::roc::check_max_fpr;
 /// Parameters of `AURORA`.
 ///
 /// For an example see [`fit_aurora`](crate::aurora::fit_aurora).
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AuroraParams {
     /// Conversion of raw features to binary terms.
     pub binarizer: BinarizerParams,
@@ -46,7 +45,7 @@ pub struct AuroraParams {
     /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
     /// free; empty to leave all free. Only numeric features can be bound. A missing value may have
     /// any score.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub monotonic: Vec<i8>,
     /// The false positive rate up to which rows are to be ranked well, above 0 and at most 1. Below
     /// 1, in a second search this share of the negatives, those that the first has scored highest,
@@ -106,8 +105,8 @@ impl Default for AuroraParams {
 /// assert!((0.5..=5.0).contains(&fit(Radius::Auto)?.radius()));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Radius {
     /// This one; positive.
     Fixed(f64),
@@ -140,8 +139,8 @@ pub enum Radius {
 /// let err = AuroraParams { depth, ..params }.validate(&[None]).unwrap_err();
 /// assert_eq!(err.to_string(), "circles is 0, but must be at least 1");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SearchDepth {
     /// Number of candidates by each measure that are tried by an ascent; at least 1.
     pub shortlist: usize,
@@ -190,8 +189,8 @@ impl Default for SearchDepth {
 /// assert_eq!(kept.path()[0].validation, None);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Selection {
     /// A share of the distinct rows of each class is held out, above 0 and below 1. The weights of
     /// the chosen terms are then refitted to all rows.
@@ -233,8 +232,8 @@ pub enum Selection {
 /// assert_eq!(found, validation.map(|statistics| statistics.auc));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SelectionCriterion {
     /// The ramp statistic, as in the paper (DECISIONS A18).
     Ramp,

@@ -8,7 +8,6 @@
 //! of a cell below the half-width on average. The score itself is not rounded. The remaining error
 //! is about 10^-7.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::observations::Observations;
@@ -213,8 +212,7 @@ impl GridRamp {
 /// assert!((ramp - Ramp::default().at(2.0)).abs() < 1e-12);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
     /// The ramp statistic, equation (2.2).
     pub ramp: f64,

@@ -1,6 +1,5 @@
 //! `ThresholdBinarizer`: binary terms as features for any model.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::binarize::{Binarizer, BinarizerParams};
@@ -30,8 +29,7 @@ use crate::{Interrupt, RankError};
 /// assert_eq!(model.terms(), [CountedTerm { feature: 0, test: TermTest::AtLeast(2.0), on, auc }]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CountedTerm {
     /// The raw feature.
     pub feature: usize,
@@ -61,8 +59,7 @@ pub struct CountedTerm {
 /// // At least 2, at least 3.5, missing.
 /// assert_eq!(on, [0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0]);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdBinarizer {
     /// For each feature its number of categories, or `None` if it is numeric.
     n_levels: Vec<Option<u32>>,

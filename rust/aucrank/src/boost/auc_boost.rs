@@ -1,6 +1,5 @@
 //! `AUCBoost` (paper 3 Theorem 2): `AdaBoost` over the two-sided classifiers of weak rankers.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::boosted_model::BoostedModel;
@@ -17,8 +16,8 @@ const LEAST_ADVANTAGE: f64 = 1e-12;
 /// Parameters of `AUCBoost`.
 ///
 /// For an example see [`fit_auc_boost`].
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AucBoostParams {
     /// Parameters of the boosting loop.
     pub rounds: RoundParams,
@@ -61,8 +60,8 @@ impl Default for AucBoostParams {
 /// assert_eq!(model.score(&columns, None)?, [-1.0, -1.0, 1.0, 1.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Output {
     /// The sum over the rounds.
     #[default]

@@ -1,7 +1,6 @@
 //! A sum of terms, the model of `AUCBoost` and `RankBoost`, and its additive explanation if its
 //! terms each use one feature.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::marti::BranchingProgram;
@@ -42,13 +41,12 @@ const TILE_ROWS: usize = 1024;
 /// assert!(difference.abs() < 1e-12);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct BoostedModel(BoostedFields);
 
 /// The fields of a boosted model.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct BoostedFields {
     pub(super) n_levels: Vec<Option<u32>>,
     pub(super) terms: Vec<Term>,
@@ -59,10 +57,10 @@ pub(super) struct BoostedFields {
     pub(super) advantages: Vec<f64>,
     pub(super) threshold: f64,
     pub(super) by_sign: bool,
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) held_out: Option<HeldOutPath>,
     pub(super) seed: u64,
-    #[cfg_attr(feature = "serde", serde(skip))]
+    #[serde(skip)]
     pub(super) prepared: Prepared<ScoredTerms>,
 }
 
@@ -314,7 +312,7 @@ fn largest_value(term: &Term) -> Result<f64, String> {
     let mut largest = 0.0_f64;
     for value in term.all_values() {
         if !is_snapped(value) || value.abs() > LARGEST_SUM {
-            return Err(format!("{value} is no value of a term"));
+            return Err(format!("{value} is not a value of a term"));
         }
         largest = largest.max(value.abs());
     }
@@ -507,7 +505,6 @@ mod tests {
     }
 
     /// A tree is put among the terms through the JSON of a model.
-    #[cfg(feature = "serde")]
     mod of_trees {
         use super::*;
         use crate::boost::TreeTerm;

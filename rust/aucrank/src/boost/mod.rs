@@ -31,7 +31,6 @@ mod weak;
 
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost, fit_auc_boost_rows};
 pub use boosted_model::BoostedModel;
-#[cfg(feature = "serde")]
 pub(crate) use gradient::GradientAsk;
 pub use gradient::{
     Axis, AxisPlaces, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut,
@@ -39,14 +38,12 @@ pub use gradient::{
     Interactions, LeafRows, Loss, PairTerm, fit_gradient_boosting, fit_gradient_boosting_rows,
     fit_gradient_folds, fit_gradient_folds_rows,
 };
-#[cfg(feature = "serde")]
 pub(crate) use marti::ProgramAsk;
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiNode,
     MartiParams, MassTile, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
     fit_marti_rank, fit_marti_rank_rows, marti_boost,
 };
-#[cfg(feature = "serde")]
 pub(crate) use queried_rounds::RoundAsk;
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost, fit_rank_boost_rows};
 pub use rounds::{FitExtras, RoundParams};

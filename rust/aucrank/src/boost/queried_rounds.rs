@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::boosted_model::{BoostedFields, BoostedModel};
@@ -400,7 +399,7 @@ impl RoundRows for QueriedRounds<'_> {
     }
 }
 
-#[cfg(all(test, feature = "serde"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::boost::{
@@ -574,8 +573,7 @@ mod tests {
 ///
 /// Each step is sent once. A holder that lacks earlier steps answers that it is behind, and is then
 /// sent all of them.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RoundAsk {
     /// Whether weights are counts of copies, or all 1.
     pub(super) counts_copies: bool,
@@ -586,8 +584,7 @@ pub(crate) struct RoundAsk {
 }
 
 /// A change of the factors of the rows. Numbers are written as their bits.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum RoundStep {
     /// For each code of a feature, the factors of a negative and of a positive row.
     Reweight { feature: usize, factors: CodeRuns<[u64; 2]> },
@@ -596,8 +593,7 @@ pub(super) enum RoundStep {
 }
 
 /// A value for each code, in runs of equal ones.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct CodeRuns<T>(Vec<(u32, T)>);
 
 impl<T: Copy + PartialEq> CodeRuns<T> {
@@ -630,8 +626,7 @@ impl<T: Copy + PartialEq> CodeRuns<T> {
 /// For some features, once each, the bits of a value for each code; a score is their sum.
 pub(super) type ScoreTables = Arc<Vec<(usize, CodeRuns<u64>)>>;
 
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum RoundWant {
     /// Masses by code, given the bits of the mass of a copy of a row, and sums of the rows.
     Masses { bits: [i32; 2], squares: bool },
@@ -726,7 +721,9 @@ impl Mergeable for RoundAnswer {
             Self::Masses(RoundSums { largest, histogram, total, squares }) => {
                 *largest = reader.array::<2>()?.map(f64::from_bits);
                 if !largest.iter().all(|factor| (0.0..f64::INFINITY).contains(factor)) {
-                    return Err(RankError::BadAnswer("a factor is no factor".to_owned()));
+                    return Err(RankError::BadAnswer(
+                        "a factor is negative or infinite".to_owned(),
+                    ));
                 }
                 let sums = take_packed_list(reader)?;
                 let mut sums = WordReader::new(&sums);

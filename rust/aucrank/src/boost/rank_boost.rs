@@ -10,7 +10,6 @@
 //! positives higher, values are positive: the reverse of a stump, with a negative value, differs
 //! from the stump by a constant (DECISIONS K6).
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::boosted_model::BoostedModel;
@@ -50,8 +49,8 @@ const MOST_STEPS: usize = 100;
 /// assert!((value_of(Alpha::Exact)? - exact).abs() < 1e-6);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Alpha {
     /// The third method of the paper: `1/2 ln((1 + r) / (1 - r))`, where `r` is the mean difference
     /// of the grades of a pair.
@@ -66,8 +65,8 @@ pub enum Alpha {
 /// Parameters of `RankBoost`.
 ///
 /// For an example see [`fit_rank_boost`].
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RankBoostParams {
     /// Parameters of the boosting loop.
     pub rounds: RoundParams,

@@ -1,7 +1,6 @@
 //! The loop of `AUCBoost` and `RankBoost`: rank the reweighted rows, give the ranking a value, and
 //! reduce the mass of rows that it ranks well.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::boosted_model::{BoostedFields, BoostedModel};
@@ -42,8 +41,8 @@ use crate::{FitPart, Interrupt, RankError};
 /// assert!((range(0.5)? - range(1.0)? / 2.0).abs() < 1e-12);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RoundParams {
     /// How features are binned.
     pub binning: BinningParams,
@@ -60,7 +59,7 @@ pub struct RoundParams {
     /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
     /// free; empty to leave all free. Only numeric features can be bound, and linear and external
     /// rankers cannot obey it. A missing value may have any score.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub monotonic: Vec<i8>,
     /// How the number of rounds is chosen on held-out rows, if it is.
     pub held_out: Option<HeldOutParams>,

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{Distribution, Worth};
@@ -37,13 +36,13 @@ use crate::data::{Binned, FeatureBins, FeatureSteps, FeatureTerm};
 /// assert_eq!((&ranker.means[..], &ranker.coefficients[..]), (&[2.0][..], &[1.0][..]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RowScorer {
     /// A linear ranker.
     Linear(LinearRanker),
     /// An external ranker.
-    #[cfg_attr(feature = "serde", serde(rename = "outside"))]
+    #[serde(rename = "outside")]
     External {
         /// Its number, agreed with the caller.
         number: usize,
@@ -64,8 +63,7 @@ pub enum RowScorer {
 /// let term = ScoredTerm { scorer, thresholds, values };
 /// assert_eq!([0.0, 0.5, 3.0].map(|score| term.value(score)), [-1.0, 0.0, 1.0]);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoredTerm {
     /// The score.
     pub scorer: RowScorer,

@@ -3,7 +3,6 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::scored::{RowScorer, ScoredTerm};
@@ -43,8 +42,8 @@ const MOST_LEVEL_VALUES: usize = 1 << 27;
 /// assert!(matches!(first_term(WeakRankerParams::Linear)?, Term::Scored(_)));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Term {
     /// A step function of one feature.
     Feature(FeatureTerm),
@@ -81,8 +80,7 @@ pub enum Term {
 /// assert!(term.values[0] > term.values[1]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreeTerm {
     /// The tree.
     pub tree: RankingTree,
@@ -590,11 +588,8 @@ mod tests {
                 let of = |code| score(model, &RareRows { codes: vec![code; 3000], ..new.clone() });
                 assert_eq!(of(N_LEVELS - 1), of(MISSING_CODE));
                 assert_eq!(model.formula().values(&new.columns()).unwrap(), score(model, &new));
-                #[cfg(feature = "serde")]
-                {
-                    let text = serde_json::to_string(model).unwrap();
-                    assert_eq!(&serde_json::from_str::<BoostedModel>(&text).unwrap(), model);
-                }
+                let text = serde_json::to_string(model).unwrap();
+                assert_eq!(&serde_json::from_str::<BoostedModel>(&text).unwrap(), model);
             }
         }
     }

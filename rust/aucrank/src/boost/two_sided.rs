@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::term::TiedGains;
@@ -31,8 +30,8 @@ const TIED_ERRORS: f64 = 1.0 / (1_u64 << 40) as f64;
 /// assert!(by_error.error < by_sum.error);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ThresholdCriterion {
     /// The least sum of both error rates, as in the proof.
     #[default]
@@ -58,8 +57,7 @@ pub enum ThresholdCriterion {
 /// assert!((1.0 - cut.error - right_pos).abs() < 1e-15);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TwoSided {
     /// Number of groups below the threshold.
     pub n_low: usize,

@@ -1,6 +1,5 @@
 //! Choice of the number of rounds on held-out or given validation rows.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::scored::RowValues;
@@ -13,8 +12,8 @@ use crate::roc::{auc_up_to, smoothed};
 /// Parameters of held-out validation.
 ///
 /// For an example see [`HeldOutRule`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HeldOutParams {
     /// Share of the distinct rows of each class that is held out, above 0 and below 1. Their
     /// values, but not their classes, contribute to the bins. Ignored if validation rows are given.
@@ -53,8 +52,8 @@ pub struct HeldOutParams {
 /// assert!(!is_smoothed(HeldOutRule::Patience { n_iter_no_change: 3, tol: 0.0 })?);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HeldOutRule {
     /// The highest AUC, with early stopping once `n_iter_no_change` rounds have not raised it by
     /// more than `tol`.
@@ -73,13 +72,12 @@ pub enum HeldOutRule {
 /// it, standardised.
 ///
 /// For an example see [`HeldOutRule`].
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HeldOutPath {
     /// AUC after each round.
     pub auc: Vec<f64>,
     /// The smoothed AUC, if it chose the number of rounds.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smoothed: Option<Vec<f64>>,
     /// Number of rounds kept.
     pub n_rounds: usize,

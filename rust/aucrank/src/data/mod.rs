@@ -46,7 +46,6 @@ pub(crate) use input::monotonic::{binding, binds, check_monotonic, direction};
 pub use input::new_rows::NewRows;
 pub use input::values::ValueScale;
 pub(crate) use input::values::{LARGEST_SUM, ValueMoments, Wide, is_snapped, quotient, snap};
-#[cfg(feature = "serde")]
 pub(crate) use input::values::{of_units, to_units};
 pub(crate) use input::weights::{FixedScale, power_of_two_factors, times_power_of_two};
 pub use input::weights::{FixedWeights, WeightRange};

@@ -1,6 +1,5 @@
 //! Step functions of one feature, the terms of additive models.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::binning::binned::FeatureBins;
@@ -17,13 +16,13 @@ use crate::data::binning::binned::FeatureBins;
 /// term.add(&FeatureTerm { feature: 0, steps: steps(20.0), missing: 0.25 });
 /// assert_eq!([5.0, 10.0, 20.0, f64::NAN].map(|raw| term.value(raw)), [0.0, 1.0, 2.0, 0.75]);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(try_from = "saved::SavedTerm"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "saved::SavedTerm")]
 pub struct FeatureTerm {
     /// The feature.
     pub feature: usize,
     /// Its values if the feature is known.
-    #[cfg_attr(feature = "serde", serde(flatten))]
+    #[serde(flatten)]
     pub steps: FeatureSteps,
     /// The value if the feature is missing.
     pub missing: f64,
@@ -41,8 +40,8 @@ pub struct FeatureTerm {
 /// // Codes of categories; that of 2 is unknown.
 /// assert_eq!([0.0, 1.0, 2.0].map(|code| term.value(code)), [-1.0, 1.0, 0.0]);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FeatureSteps {
     /// Steps of a number.
     Numeric {
@@ -212,7 +211,6 @@ impl FeatureTerm {
 }
 
 /// The saved form of a step function.
-#[cfg(feature = "serde")]
 mod saved {
     use serde::Deserialize;
 

@@ -8,17 +8,14 @@
 mod shapley;
 mod steps;
 mod test;
-#[cfg(feature = "serde")]
 mod test_columns;
 mod tree;
 
 pub use steps::{StepValues, Steps};
 pub use test::{Condition, OpaqueCondition, Rule, Test};
-#[cfg(feature = "serde")]
 pub(crate) use test_columns::{LEAF, SharedColumns, TestColumns, TestReader, next};
 pub use tree::{DecisionTree, Program, ProgramNode, TreeNode};
 
-#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use crate::RankError;
@@ -40,8 +37,8 @@ use steps::step;
 /// assert_eq!(formula.value(&[3.0]), Ok(0.75));
 /// assert_eq!(formula.value(&[f64::NAN]), Ok(-0.25));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Formula {
     /// The same number for every row.
     Constant(f64),
@@ -105,8 +102,7 @@ pub enum Formula {
 /// let linear = Linear { terms: vec![term(0, 2.0), term(1, -1.0)], intercept: 0.5 };
 /// assert_eq!(Formula::Linear(linear).value(&[3.0, 4.0]), Ok(2.5));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Linear {
     /// The terms.
     pub terms: Vec<LinearTerm>,
@@ -133,8 +129,7 @@ pub struct Linear {
 /// assert!(plain.value(&[f64::NAN])?.is_nan());
 /// # Ok::<(), aucrank::formula::Opaque>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearTerm {
     /// The feature.
     pub feature: usize,
@@ -160,8 +155,7 @@ pub struct LinearTerm {
 /// let value = |number| formula.value(&[number]);
 /// assert_eq!([8.0, 7.0, 110.0].map(value), [Ok(-0.5), Ok(-1.0), Ok(3.0)]);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Scale {
     /// The mean.
     pub mean: f64,
@@ -215,7 +209,6 @@ pub enum Opaque {
     NoScore,
 }
 
-#[cfg(feature = "serde")]
 impl Serialize for Opaque {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

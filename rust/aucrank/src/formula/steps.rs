@@ -1,6 +1,5 @@
 //! Step functions of one feature.
 
-#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use super::test::{Rule, Test};
@@ -18,13 +17,12 @@ use crate::data::{Bins, FeatureTerm, RateColumns, RateSteps, step_above, thresho
 /// assert_eq!(formula.value(&[7.0, 1.0]), Ok(1.0));
 /// assert_eq!(formula.value(&[7.0, f64::NAN]), Ok(0.25));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Steps {
     /// The feature.
     pub feature: usize,
     /// Its known values.
-    #[cfg_attr(feature = "serde", serde(flatten))]
+    #[serde(flatten)]
     pub values: StepValues,
     /// The value of rows that miss the feature.
     pub missing: f64,
@@ -46,8 +44,8 @@ pub struct Steps {
 /// let value = |number| formula.value(&[number]);
 /// assert_eq!([9.0, 10.0, 99.0].map(value), [Ok(0.0), Ok(1.0), Ok(-1.0)]);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StepValues {
     /// A step function of a number.
     Numeric {

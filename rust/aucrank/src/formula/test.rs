@@ -1,6 +1,5 @@
 //! Tests of one feature of a row, in raw values and in codes, and conditions.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::Opaque;
@@ -22,8 +21,8 @@ use crate::data::{CodeRule, CodeTest, FeatureBins, LevelSet};
 /// assert_eq!(goes_left(Rule::Known(true), f64::MIN), Ok(true));
 /// assert_eq!(goes_left(Rule::Levels(LevelSet::all_but([4])), 4.0), Ok(false));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// Numbers below the threshold.
     Below(f64),
@@ -48,8 +47,7 @@ pub enum Rule {
 /// assert_eq!(condition.holds(&[9.0, 0.5]), Ok(false));
 /// assert_eq!(condition.holds(&[9.0, f64::NAN]), Ok(true));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Test {
     /// The feature tested.
     pub feature: usize,
@@ -133,8 +131,8 @@ impl Test {
 /// assert_eq!(between.holds(&[2.0]), Ok(false));
 /// assert_eq!(between.holds(&[f64::NAN]), Ok(false));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Condition {
     /// The same for every row.
     Constant(bool),
@@ -157,7 +155,7 @@ pub enum Condition {
         right: Box<Condition>,
     },
     /// A condition without a formula.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "with_reason"))]
+    #[serde(serialize_with = "with_reason")]
     Opaque(OpaqueCondition),
 }
 
@@ -172,8 +170,8 @@ pub enum Condition {
 /// assert_eq!(classifier.reason(), Opaque::Classifier);
 /// assert_eq!(Condition::Opaque(classifier).holds(&[1.0]), Err(Opaque::Classifier));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OpaqueCondition {
     /// Whether the row is in one of some dyadic cubes.
     Cubes {
@@ -194,7 +192,6 @@ pub enum OpaqueCondition {
 }
 
 /// Writes the known properties of a condition, and why it has no formula.
-#[cfg(feature = "serde")]
 fn with_reason<S: serde::Serializer>(
     condition: &OpaqueCondition,
     serializer: S,

@@ -146,12 +146,12 @@ impl TestReader {
             KNOWN => Rule::Known(true),
             UNKNOWN => Rule::Known(false),
             LEVELS => Rule::Levels(self.next_levels(&shared.level_sets)?),
-            _ => return Err(format!("{letter:?} is no kind of node")),
+            _ => return Err(format!("{letter:?} is not a kind of node")),
         };
         let missing_left = match char::from(next(&mut self.missing)?) {
             MISSING_LEFT => true,
             MISSING_RIGHT => false,
-            letter => return Err(format!("{letter:?} is no side for missing values")),
+            letter => return Err(format!("{letter:?} is not a side for missing values")),
         };
         Ok(Test { feature, left, missing_left })
     }

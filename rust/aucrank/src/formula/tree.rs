@@ -1,6 +1,5 @@
 //! Decision trees, and branching programs in layers.
 
-#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use super::{Condition, Formula, Opaque};
@@ -20,8 +19,8 @@ use super::{Condition, Formula, Opaque};
 /// let formula = Formula::Tree(tree);
 /// assert_eq!((formula.value(&[2.0]), formula.value(&[1.0])), (Ok(0.5), Ok(-0.5)));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize), serde(transparent))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
 pub struct DecisionTree {
     /// The root first, every node before its children.
     pub nodes: Vec<TreeNode>,
@@ -55,8 +54,8 @@ pub struct DecisionTree {
 /// assert_eq!(weights, [40.0, 20.0, 20.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TreeNode {
     /// A condition that sends a row to one of two nodes.
     Branch {
@@ -111,8 +110,7 @@ const CHANCE_BITS: u32 = 31;
 /// let program = Program { row_bits: 10, layers: vec![vec![split], ends] };
 /// assert_eq!(Formula::Program(program).value(&[]), Ok(0.25));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Program {
     /// The mass of a row at the start is 2 to this power.
     pub row_bits: u32,
@@ -135,8 +133,8 @@ pub struct Program {
 /// let formula = Formula::Program(Program { row_bits: 10, layers });
 /// assert_eq!((formula.value(&[1.0]), formula.value(&[2.0])), (Ok(3.0), Ok(5.0)));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ProgramNode {
     /// The share of the mass that goes on to the node after, from 0 to 1. It is rounded to a
     /// multiple of 2^-31, and its product with the mass to a whole number, halves up.

@@ -1,6 +1,5 @@
 //! Ensembles: a weighted sum of the scores of models of any families.
 
-#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use super::family::Model;
@@ -32,8 +31,7 @@ use crate::formula::{Formula, Opaque};
 /// assert_eq!(ensemble.score(&columns, None)?[3], 2.0 * of_model[3] - 0.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ensemble {
     pub(super) n_levels: Vec<Option<u32>>,
     pub(super) members: Vec<Member>,
@@ -68,16 +66,15 @@ pub struct Ensemble {
 /// assert_eq!(ensemble.score(&columns, Some(&ByNumber))?, [0.0, 1.0, 2.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Member {
     /// Factor of the sum of the scores of its models.
     pub factor: f64,
     /// Its models; empty if they are external.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "super::saved::nested::write_models"))]
+    #[serde(serialize_with = "super::saved::nested::write_models")]
     pub models: Vec<Model>,
     /// Numbers of its external rankers; empty if its models are of this crate.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub external: Vec<usize>,
 }
 

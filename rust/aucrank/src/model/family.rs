@@ -1,13 +1,10 @@
 //! The one list of the families of models, and their common interface.
 
-#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use super::ensemble::Ensemble;
-#[cfg(feature = "serde")]
 use super::saved::{ModelError, read_json};
 use super::two_sided::TwoSidedModel;
-#[cfg(feature = "serde")]
 use crate::Interrupt;
 use crate::RankError;
 use crate::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
@@ -139,20 +136,18 @@ macro_rules! families {
         /// A borrowed [`Model`].
         ///
         /// For an example see [`Model`].
-        #[derive(Debug, Clone, Copy, PartialEq)]
-        #[cfg_attr(feature = "serde", derive(Serialize), serde(tag = "family"))]
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+        #[serde(tag = "family")]
         pub enum ModelRef<'a> {
-            $($(#[$doc])* #[cfg_attr(feature = "serde", serde(rename = $tag))] $name(&'a $model),)*
+            $($(#[$doc])* #[serde(rename = $tag)] $name(&'a $model),)*
         }
 
         /// The family of a model that is to be read.
-        #[cfg(feature = "serde")]
         #[derive(serde::Deserialize)]
         pub(super) enum Tag {
             $(#[serde(rename = $tag)] $name,)*
         }
 
-        #[cfg(feature = "serde")]
         impl Tag {
             /// Reads a model of this family.
             pub(super) fn read(self, text: &str, interrupt: &Interrupt) -> Result<Model, ModelError> {

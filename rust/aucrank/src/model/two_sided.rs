@@ -1,6 +1,5 @@
 //! A ranking model cut into a classifier with equal errors on both classes (paper 3 Lemma 4).
 
-#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use super::ensemble::asks_external;
@@ -35,14 +34,13 @@ use crate::formula::Formula;
 /// assert!(scores.iter().zip(cut_scores).all(|(score, cut)| (*score >= theta) == (cut > 0.0)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TwoSidedModel {
-    #[cfg_attr(feature = "serde", serde(serialize_with = "super::saved::nested::write_ranker"))]
+    #[serde(serialize_with = "super::saved::nested::write_ranker")]
     pub(super) ranker: Box<Model>,
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ranker_calibration: Option<Calibration>,
-    #[cfg_attr(feature = "serde", serde(with = "super::saved::nested::threshold"))]
+    #[serde(with = "super::saved::nested::threshold")]
     pub(super) theta: f64,
     pub(super) low: f64,
     pub(super) high: f64,

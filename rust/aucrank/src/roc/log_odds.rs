@@ -434,7 +434,7 @@ mod tests {
 
     #[test]
     fn groups_that_are_not_held_have_the_same_line() {
-        // More than are read at a time, which is no multiple of what one task sums.
+        // More than are read at a time, which is not a multiple of what one task sums.
         let groups = (0..BLOCK as u64 + 12_345).map(|group| {
             let pos = mix(group) % 3 + group / 200_000;
             (group as f64 / 1e4, [mix(!group) % 4, pos].map(|mass| mass as f64))

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::frame::RowFrame;
@@ -214,8 +213,7 @@ impl RowTally for CodedSums<'_> {
 }
 
 /// Derivation of the codes of a fit from those in which rows are held.
-#[derive(Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Coding {
     pub(super) level_rates: LevelRates,
     /// For each feature the categories that have a code; others count as missing.

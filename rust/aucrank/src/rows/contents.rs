@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::Rows;
@@ -99,8 +98,7 @@ impl RawColumns {
 }
 
 /// Asks for the distinct contents of the rows and how often each occurs.
-#[derive(Debug)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct AskContents;
 
 /// Codes of a content, and its units of weight by class, negatives first.

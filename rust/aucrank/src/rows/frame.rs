@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::part::{Kept, PartView};
@@ -30,8 +29,7 @@ use crate::{Interrupt, RankError};
 /// assert_eq!(RowFrame::from_bytes(&frame.to_bytes())?, frame);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RowFrame {
     pub(super) features: Arc<[FeatureBins]>,
     pub(super) level_rates: LevelRates,
@@ -106,8 +104,7 @@ impl RowFrame {
 }
 
 /// Asks for the weight of each class.
-#[derive(Debug)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct AskClassUnits;
 
 /// Totals of each class, negatives first.

@@ -3,7 +3,6 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::Rows;
@@ -18,8 +17,7 @@ use crate::data::{
 use crate::{Interrupt, RankError};
 
 /// Asks for histograms of cells of a tree.
-#[derive(Debug)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct AskHistograms {
     /// Steps that made the cells, from the first on.
     pub(super) log: Arc<Vec<Step>>,
@@ -27,8 +25,7 @@ pub(super) struct AskHistograms {
 }
 
 /// A decision that changes the cells.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Step {
     Split(Vec<CellSplit>),
     Regroup(Vec<Regroup>),
@@ -285,8 +282,7 @@ pub fn sums_by_code(
 }
 
 /// Asks for the totals of the rows of a view.
-#[derive(Debug)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct AskTotals;
 
 /// Totals of the rows of a view.

@@ -31,11 +31,10 @@ mod rare_levels;
 mod rates;
 mod row_sample;
 mod score_ranges;
-#[cfg(feature = "serde")]
 mod sent;
 mod stored;
 mod survey;
-#[cfg(all(test, feature = "serde"))]
+#[cfg(test)]
 pub(crate) mod tests;
 mod together;
 pub(crate) mod words;
@@ -55,7 +54,6 @@ pub(crate) use rare_levels::{AskLevels, QueriedLevels};
 pub(crate) use rates::{RateCodes, RateFolds};
 pub use row_sample::RowSample;
 pub(crate) use score_ranges::{ScoreCounts, ScoreRanges, largest_gap_of_ranges};
-#[cfg(feature = "serde")]
 pub(crate) use sent::{QuestionReader, SHARED_QUESTIONS, read};
 pub use stored::StoredRows;
 pub use survey::Survey;

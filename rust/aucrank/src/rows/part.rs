@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::Rows;
@@ -299,8 +298,7 @@ impl Drop for Kept<'_> {
 }
 
 /// Number of a tree of a fit: the key of the cells that a holder keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TreeId {
     /// Number of the fit, unique among the fits that query the same holders.
     pub(super) fit: u64,

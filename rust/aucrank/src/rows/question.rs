@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::de::DeserializeOwned;
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::coded::Coding;
@@ -37,18 +35,10 @@ pub(crate) trait Mergeable: Debug + Clone + Send + 'static {
     fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError>;
 }
 
-/// What can be sent: needs the feature `serde`.
-#[cfg(feature = "serde")]
-pub(crate) trait Sendable: Serialize + DeserializeOwned {}
-#[cfg(feature = "serde")]
-impl<T: Serialize + DeserializeOwned> Sendable for T {}
-#[cfg(not(feature = "serde"))]
-pub(crate) trait Sendable {}
-#[cfg(not(feature = "serde"))]
-impl<T> Sendable for T {}
-
 /// A question about rows, answered part by part.
-pub(crate) trait Question: Debug + Send + Sync + Sendable + 'static {
+pub(crate) trait Question:
+    Debug + Send + Sync + Serialize + DeserializeOwned + 'static
+{
     /// Name under which it is sent, unique among questions.
     const NAME: &'static str;
 
@@ -78,9 +68,7 @@ pub(crate) trait Question: Debug + Send + Sync + Sendable + 'static {
 
 /// A question of any kind.
 pub(super) trait AnyQuestion: Debug + Send + Sync {
-    #[cfg(feature = "serde")]
     fn name(&self) -> &'static str;
-    #[cfg(feature = "serde")]
     fn to_json(&self) -> serde_json::Result<Vec<u8>>;
     fn none_of_any(&self, frame: &RowFrame) -> Box<dyn AnyAnswer>;
     fn reads_hashes(&self, view: &View, kept: &Kept<'_>) -> bool;
@@ -94,12 +82,10 @@ pub(super) trait AnyQuestion: Debug + Send + Sync {
 }
 
 impl<Q: Question> AnyQuestion for Q {
-    #[cfg(feature = "serde")]
     fn name(&self) -> &'static str {
         Q::NAME
     }
 
-    #[cfg(feature = "serde")]
     fn to_json(&self) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(self)
     }
@@ -189,15 +175,14 @@ pub(crate) struct PackedQuestion {
 }
 
 /// Fields of every question.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Head {
     /// The tree that it concerns.
     pub(super) tree: TreeId,
     /// The rows that it concerns.
     pub(super) view: View,
     /// Its codes, if they are not those in which rows are held.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) coding: Option<Arc<Coding>>,
 }
 
@@ -226,15 +211,13 @@ impl Ask {
     }
 
     /// All questions in one.
-    #[cfg(feature = "parallel")]
     pub(super) fn joined(asks: &[Self]) -> Self {
         Self(asks.iter().flat_map(|ask| ask.0.iter().cloned()).collect())
     }
 }
 
 /// A subset of the rows.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum View {
     /// All rows of positive weight.
     All,
@@ -326,7 +309,6 @@ impl Answer {
     }
 
     /// The answers to questions that were joined.
-    #[cfg(feature = "parallel")]
     pub(super) fn parts_of(self, asks: &[Ask]) -> Vec<Self> {
         let mut all = self.0.into_iter();
         asks.iter().map(|ask| Self(all.by_ref().take(ask.0.len()).collect())).collect()

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::coded::{Coding, Recoded};
@@ -20,8 +19,7 @@ use crate::data::{
 use crate::{Interrupt, RankError};
 
 /// Asks for the number of rows of each category, feature by feature.
-#[derive(Debug)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct AskLevels;
 
 /// For each feature the rows of each category; empty for a number.

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::coded::CodedRows;
@@ -19,8 +18,7 @@ use crate::data::{
 use crate::{Interrupt, RankError};
 
 /// Asks for class sums of categories, by folds of the rows of a view.
-#[derive(Debug)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct AskRates {
     pub(super) folds: Arc<RowFolds>,
     pub(super) features: Vec<usize>,
@@ -141,8 +139,7 @@ impl Mergeable for RateSums {
 const MOST_CODES: usize = 256;
 
 /// A column of rates: the step of each category.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RateCodes {
     feature: usize,
     /// Cuts of the steps, in the numbers that a fit has for them.
@@ -151,7 +148,7 @@ pub(crate) struct RateCodes {
     folds: Arc<RowFolds>,
     /// For each category the step for the rows of each fold, then for rows that are not learned
     /// from.
-    #[cfg_attr(feature = "serde", serde(with = "hexadecimal"))]
+    #[serde(with = "hexadecimal")]
     steps: Vec<u8>,
     /// The step of a missing value.
     of_missing: u8,
@@ -250,7 +247,6 @@ fn bad() -> RankError {
 }
 
 /// Bytes as two hexadecimal digits each: there may be six for each of many categories.
-#[cfg(feature = "serde")]
 mod hexadecimal {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::frame::RowFrame;
@@ -154,8 +153,7 @@ impl RowSample {
 
 /// Asks for the least hashes of each class in the order of a seed: one more than are ranked
 /// individually.
-#[derive(Debug)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct AskLeastHashes {
     pub(super) seed: u64,
 }

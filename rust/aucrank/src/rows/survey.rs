@@ -318,7 +318,7 @@ pub(crate) fn take_blocks(reader: &mut WordReader<'_>) -> Result<Option<BlockSum
         [] => Ok(None),
         words => match BlockSums::from_words(words) {
             Some(blocks) => Ok(Some(blocks)),
-            None => Err(RankError::BadAnswer("they are no blocks of rows".to_owned())),
+            None => Err(RankError::BadAnswer("they are not blocks of rows".to_owned())),
         },
     }
 }

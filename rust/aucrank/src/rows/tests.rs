@@ -409,7 +409,6 @@ fn rows_whose_rare_categories_are_coded_as_missing_are_errors() {
     assert!(err.starts_with("level_rates of the rows is shrunken, but must be raw"), "{err}");
 }
 
-#[cfg(feature = "parallel")]
 #[test]
 fn ten_folds_need_no_more_questions_than_about_two_trees() {
     let data = Data::new(3000, Weights::None);

@@ -1,12 +1,9 @@
 //! Several tasks that query the same rows: all that wait are answered in one pass.
 
-#[cfg(feature = "parallel")]
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::Rows;
-#[cfg(feature = "parallel")]
 use super::{Answer, Ask, RowFrame};
-#[cfg(feature = "parallel")]
 use crate::parallel;
 use crate::{Interrupt, RankError};
 
@@ -16,7 +13,6 @@ use crate::{Interrupt, RankError};
 /// # Errors
 ///
 /// The first error in the order of the tasks; [`RankError::NoThread`].
-#[cfg(feature = "parallel")]
 pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + Send>(
     rows: &dyn Rows,
     works: Vec<W>,
@@ -42,24 +38,12 @@ pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + S
     })
 }
 
-/// Runs tasks one after the other: there is one thread.
-#[cfg(not(feature = "parallel"))]
-pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + Send>(
-    rows: &dyn Rows,
-    works: Vec<W>,
-    _: &Interrupt,
-) -> Result<Vec<T>, RankError> {
-    works.into_iter().map(|work| work(rows)).collect()
-}
-
 /// Questions and answers of the tasks.
-#[cfg(feature = "parallel")]
 struct Exchange {
     state: Mutex<ExchangeState>,
     changed: Condvar,
 }
 
-#[cfg(feature = "parallel")]
 struct ExchangeState {
     /// Number of further tasks that may run.
     n_free: usize,
@@ -69,7 +53,6 @@ struct ExchangeState {
     failed: Option<RankError>,
 }
 
-#[cfg(feature = "parallel")]
 enum WorkState {
     /// Waits for a turn.
     Ready,
@@ -79,7 +62,6 @@ enum WorkState {
     Ended,
 }
 
-#[cfg(feature = "parallel")]
 impl Exchange {
     fn new(n_works: usize, n_free: usize) -> Self {
         let places = (0..n_works).map(|_| WorkState::Ready).collect();
@@ -136,14 +118,12 @@ impl Exchange {
 }
 
 /// The place of a task, through which it queries the rows.
-#[cfg(feature = "parallel")]
 struct Seat<'a> {
     rows: &'a dyn Rows,
     table: &'a Exchange,
     place: usize,
 }
 
-#[cfg(feature = "parallel")]
 impl Seat<'_> {
     /// Waits for a turn.
     fn begin(&self) {
@@ -160,7 +140,6 @@ impl Seat<'_> {
     }
 }
 
-#[cfg(feature = "parallel")]
 impl Rows for Seat<'_> {
     fn frame(&self) -> &RowFrame {
         self.rows.frame()
@@ -183,7 +162,6 @@ impl Rows for Seat<'_> {
     }
 }
 
-#[cfg(feature = "parallel")]
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
         let mut state = self.table.lock();
@@ -196,7 +174,7 @@ impl Drop for Seat<'_> {
     }
 }
 
-#[cfg(all(test, feature = "serde", feature = "parallel"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::BinningParams;

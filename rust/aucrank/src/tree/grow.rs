@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::model::{LeafOrder, Node, NodeSplit, RankingTree, SplitForm, TreeFrame};
@@ -233,8 +232,8 @@ fn best_first(tree: RankingTree, max_leaves: usize) -> RankingTree {
 /// assert_eq!((auc(Missing::Learn)?, auc(Missing::CellMean)?), (1.0, 0.75));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Missing {
     /// Each stump sends rows whose value is missing to the side where they gain, or to the larger
     /// side if its cell has no such rows.
@@ -265,14 +264,14 @@ pub enum Missing {
 /// assert_eq!((n_leaves(None)?, n_leaves(Some(2))?), (4, 2));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GrowParams {
     /// Splits between the root and a leaf; at least 1.
     pub max_depth: usize,
     /// Maximum number of leaves, at least 2: the leaf whose split raises the training AUC most is
     /// split first. `None` for any number.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub max_leaves: Option<usize>,
     /// Least number of rows in a node that is split.
     pub min_samples_split: u64,
@@ -283,12 +282,12 @@ pub struct GrowParams {
     /// The ranking order of the leaves.
     pub leaf_order: LeafOrder,
     /// Treatment of missing values.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub missing: Missing,
     /// The false positive rate up to which the tree is refined, above 0 and at most 1: a node is
     /// split only if the negatives left of it are fewer than this share of all negatives, and
     /// cross-validation compares subtrees by the partial AUC up to it.
-    #[cfg_attr(feature = "serde", serde(default = "whole"))]
+    #[serde(default = "whole")]
     pub max_fpr: f64,
 }
 

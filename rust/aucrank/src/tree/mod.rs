@@ -23,7 +23,6 @@ mod sample;
 mod split;
 
 pub use explain::{LeafValue, partial_dependence};
-#[cfg(feature = "serde")]
 pub(crate) use fit::AskLeaves;
 pub(crate) use fit::ReweightedTrees;
 pub use fit::{TreeRankModel, TreeRankParams, fit, fit_by_classifiers, fit_rows, fit_validated};

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::FEW_CELLS;
@@ -38,8 +37,7 @@ pub struct RawAsk {
 }
 
 /// Settings for reading rows and dealing them into folds.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct PassHead {
     /// Number of categories of each feature, or `None` for a number.
     pub(super) n_levels: Vec<Option<u32>>,
@@ -52,8 +50,7 @@ pub(super) struct PassHead {
     pub(super) most_cells: usize,
 }
 
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum FoldDeal {
     /// All rows are one fold.
     Together,

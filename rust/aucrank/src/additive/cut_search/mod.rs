@@ -30,10 +30,9 @@
 
 mod ask;
 mod key_cells;
-#[cfg(feature = "serde")]
 mod sent;
 mod sums;
-#[cfg(all(test, feature = "serde"))]
+#[cfg(test)]
 mod tests;
 
 use std::sync::Arc;

@@ -6,7 +6,6 @@ mod model;
 mod rate_columns;
 mod solver;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Columns, Labels, times_power_of_two};
@@ -48,8 +47,8 @@ const JUDGED_ROWS: usize = 20_000;
 /// assert_eq!(thresholds.len(), 1);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Thresholds {
     /// None.
     None,
@@ -95,8 +94,8 @@ impl Thresholds {
 /// assert_eq!(err.to_string(), "C is 0, but must be finite and positive");
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LinearParams {
     /// Weight of the losses of the rows relative to half the sum of squared weights; positive.
     pub c: f64,

@@ -1,6 +1,5 @@
 //! The fitted linear model: its scores, and their parts.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::design::{MOST_DEVIATIONS, UNIT, standardised};
@@ -28,8 +27,7 @@ const LARGEST: f64 = 1e300;
 /// assert!(term.weight > 0.0);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NumberTerm {
     /// The feature.
     pub feature: usize,
@@ -71,12 +69,11 @@ impl NumberTerm {
 /// assert!(model.probability(&columns)?[3] > 0.5);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct LinearModel(LinearFields);
 
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct LinearFields {
     pub(super) n_levels: Vec<Option<u32>>,
     pub(super) numbers: Vec<NumberTerm>,
@@ -273,7 +270,7 @@ impl LinearModel {
         }
         for number in numbers {
             if n_levels.get(number.feature) != Some(&None) {
-                return Err(format!("feature {} is no number", number.feature));
+                return Err(format!("feature {} is not a number", number.feature));
             }
             let deviation_fits = number.deviation > 0.0 && number.deviation.is_finite();
             if !(deviation_fits && number.mean.is_finite()) {
@@ -286,7 +283,7 @@ impl LinearModel {
             return Err("the weights are not finite, or too large".to_owned());
         }
         if !importances.iter().all(|importance| importance.abs() <= 1.0) {
-            return Err("an importance is no difference of AUCs".to_owned());
+            return Err("an importance is not a difference of AUCs".to_owned());
         }
         if *n_iterations > u32::MAX as usize {
             return Err(format!("there were not {n_iterations} iterations"));
@@ -385,7 +382,7 @@ mod tests {
             changed(&|parts| parts.means.truncate(1)),
             changed(&|parts| parts.importances[0] = 2.0),
         ];
-        assert_eq!(found[0], "feature 1 is no number");
+        assert_eq!(found[0], "feature 1 is not a number");
         assert_eq!(found[1], "the features of the terms do not ascend");
         assert_eq!(found[5], "the weights are not finite, or too large");
     }

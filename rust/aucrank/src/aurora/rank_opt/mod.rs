@@ -13,7 +13,6 @@ mod pairs;
 mod rows;
 
 use crate::parallel::prelude::*;
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Column, Columns, Labels};
@@ -54,8 +53,8 @@ const NO_DIFFERENCE: f64 = 1e-12;
 /// assert!((reached(PairObjective::Ramp)? - Ramp::default().at(2.0)).abs() < 1e-6);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PairObjective {
     /// 1 / (1 + exp(-x)).
     #[default]
@@ -67,8 +66,8 @@ pub enum PairObjective {
 /// Parameters of [`RankOpt`].
 ///
 /// For an example see [`fit_rank_opt`].
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RankOptParams {
     /// The value of a pair.
     pub objective: PairObjective,

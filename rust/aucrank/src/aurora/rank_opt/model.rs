@@ -1,6 +1,5 @@
 //! The fitted model of `RankOpt`, and its scores.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -12,8 +11,7 @@ const SMALLER: f64 = 1.0 / (1_u128 << 100) as f64;
 /// The ascent at one radius.
 ///
 /// For an example see [`fit_rank_opt`](crate::aurora::fit_rank_opt).
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RadiusStep {
     /// Norm of the weights of the standardised features.
     pub radius: f64,
@@ -45,12 +43,11 @@ pub struct RadiusStep {
 /// assert_eq!(model.score_of(&[3.0]), scores[2]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct RankOpt(RankOptFields);
 
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct RankOptFields {
     n_levels: Vec<Option<u32>>,
     coefficients: Vec<f64>,
@@ -224,7 +221,7 @@ impl RankOpt {
         let RankOptFields { n_levels, coefficients, means, importances, threshold, path, chosen } =
             &self.0;
         if n_levels.iter().any(Option::is_some) {
-            return Err("a linear score weighs a feature that is no number".to_owned());
+            return Err("a linear score weighs a feature that is not a number".to_owned());
         }
         for (what, part) in
             [("weights", coefficients), ("means", means), ("importances", importances)]
@@ -238,7 +235,7 @@ impl RankOpt {
             }
         }
         if !importances.iter().all(|importance| importance.abs() <= 1.0) {
-            return Err("an importance is no difference of AUCs".to_owned());
+            return Err("an importance is not a difference of AUCs".to_owned());
         }
         if !threshold.is_finite() {
             return Err("the threshold is not finite".to_owned());

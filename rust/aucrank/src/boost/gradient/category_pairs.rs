@@ -13,7 +13,6 @@
 //! gained a fourth as much on `amazon_access`: the most informative rates are those of many pairs
 //! of few rows, each of which contributes little.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bags::{RoundTerms, run};
@@ -251,8 +250,7 @@ const MOST_STEPS: usize = 250;
 ///
 /// Pairs are sorted by the category of the first feature, so that a look-up searches those of one
 /// category.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct PairSteps {
     /// The first is the lower one.
     features: [usize; 2],
@@ -400,7 +398,7 @@ impl PairSteps {
         let [a, b] = self.features;
         let levels = [a, b].map(|feature| n_levels.get(feature).copied().flatten());
         let [Some(n_first), Some(n_second)] = levels else {
-            return Err(format!("features {a} and {b} are no two features of categories"));
+            return Err(format!("features {a} and {b} are not two features of categories"));
         };
         if a >= b {
             return Err(format!("features {a} and {b} are not in order"));
@@ -422,7 +420,7 @@ impl PairSteps {
         }
         let mut steps = self.steps.iter().chain([&self.of_others]);
         match steps.find(|&&step| usize::from(step) > MOST_STEPS) {
-            Some(step) => Err(format!("{step} is no step")),
+            Some(step) => Err(format!("{step} is not a step")),
             None => Ok(()),
         }
     }
@@ -846,8 +844,8 @@ mod tests_of_pair_steps {
             let found = refused(&|steps| steps.seconds = seconds.to_vec());
             assert!(found.contains("categories of feature 1"));
         }
-        assert_eq!(refused(&|steps| steps.steps[0] = 251), "251 is no step");
-        assert_eq!(refused(&|steps| steps.of_others = 255), "255 is no step");
+        assert_eq!(refused(&|steps| steps.steps[0] = 251), "251 is not a step");
+        assert_eq!(refused(&|steps| steps.of_others = 255), "255 is not a step");
     }
 
     #[test]

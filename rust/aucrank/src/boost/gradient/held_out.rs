@@ -1,6 +1,5 @@
 //! Choice of the number of rounds on held-out or given validation rows.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::loss::{Loss, softplus};
@@ -16,8 +15,8 @@ const SOLVED: f64 = 1e-3;
 /// Parameters of early stopping.
 ///
 /// For an example see [`GradientHeldOut`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GradientHeldOutParams {
     /// Choice of held-out rows. Ignored if validation rows are given.
     pub rows: HeldOutRows,
@@ -69,8 +68,8 @@ pub struct GradientHeldOutParams {
 /// assert_eq!(n_rounds, [n_rounds[0]; 5]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HeldOutRows {
     /// A share of the distinct rows of each class, above 0 and below 1. With several bags, each
     /// draws its own rows and chooses its own number of rounds.
@@ -112,8 +111,8 @@ pub enum HeldOutRows {
 /// assert!(found.values.iter().all(|&loss| loss >= found.values[found.n_rounds - 1]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HeldOutMeasure {
     /// The AUC of the held-out rows; with a `max_fpr` below 1, their partial AUC up to it,
     /// standardised.
@@ -159,8 +158,7 @@ pub enum HeldOutMeasure {
 /// assert_eq!((found.values[0], found.n_rounds), (1.0, 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GradientHeldOut {
     /// The measure.
     pub measure: HeldOutMeasure,
@@ -243,7 +241,7 @@ impl GradientHeldOut {
             HeldOutMeasure::Loss => value.is_finite(),
         };
         if !self.values.iter().all(is_value) {
-            return Err("what the held-out rows say is no AUC or loss".to_owned());
+            return Err("what the held-out rows say is not an AUC or loss".to_owned());
         }
         // A refit on all rows may end earlier.
         if self.n_rounds > self.values.len() || n_trees > self.n_rounds {

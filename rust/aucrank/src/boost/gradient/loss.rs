@@ -6,7 +6,6 @@
 //! of a difference is a product of one factor for each row, and logistic sums over pairs are
 //! computed on a grid ([`PairGrid`]).
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::pair_table::PairGrid;
@@ -43,8 +42,8 @@ const LOSS_UNITS: f64 = (1_u64 << 30) as f64;
 /// assert_eq!(base(Loss::PairLogistic)?, 0.0);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// `ln(1 + exp(-f))` of a positive row, `ln(1 + exp(f))` of a negative one.
     #[default]

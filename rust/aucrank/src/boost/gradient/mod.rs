@@ -39,7 +39,6 @@ mod pair_table;
 mod params;
 mod queried;
 mod rate_columns;
-#[cfg(feature = "serde")]
 mod saved;
 mod source;
 mod sums;
@@ -53,7 +52,6 @@ pub use loss::Loss;
 pub use model::{GradientBag, GradientBoosted};
 pub use pair_table::{Axis, AxisPlaces, PairTerm};
 pub use params::{GradientParams, Interactions, LeafRows};
-#[cfg(feature = "serde")]
 pub(crate) use queried::GradientAsk;
 pub use queried::{fit_gradient_boosting_rows, fit_gradient_folds_rows};
 pub use tree::{GradientNode, GradientTree};

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::category_pairs::PairSteps;
@@ -38,17 +37,16 @@ use crate::tree::{LeafSums, LeafTile};
 /// assert!((rates[1] - 1.0 / (1.0 + (-scores[1]).exp())).abs() < 1e-12);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct GradientBoosted(GradientFields);
 
 /// The fields of the model.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct GradientFields {
     pub(super) n_levels: Vec<Option<u32>>,
     /// Pairs of categories, which trees test like further numeric features, in steps.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) pairs: Vec<PairSteps>,
     pub(super) loss: Loss,
     /// Score of every row before the first round.
@@ -56,15 +54,15 @@ pub(super) struct GradientFields {
     /// The sum from which a row is predicted as positive.
     pub(super) threshold: f64,
     pub(super) learning_rate: f64,
-    #[cfg_attr(feature = "serde", serde(with = "super::saved"))]
+    #[serde(with = "super::saved")]
     pub(super) trees: Vec<GradientTree>,
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) held_out: Option<GradientHeldOut>,
     /// The models that were averaged, if any.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) bags: Vec<GradientBag>,
     pub(super) seed: u64,
-    #[cfg_attr(feature = "serde", serde(skip))]
+    #[serde(skip)]
     pub(super) prepared: Prepared<LeafSums>,
 }
 
@@ -148,13 +146,12 @@ impl GradientFields {
 /// One of the models of an average.
 ///
 /// For an example see [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting).
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GradientBag {
     /// Its number of trees.
     pub n_rounds: usize,
     /// Measures on its held-out rows, if they determined the number of rounds.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out: Option<GradientHeldOut>,
 }
 
@@ -328,7 +325,7 @@ impl GradientBoosted {
         let parts = &self.0;
         let mut largest = parts.start.abs();
         if !(is_snapped(parts.start) && largest <= LARGEST_SUM) {
-            return Err(format!("{} is no score to start from", parts.start));
+            return Err(format!("{} is not a score to start from", parts.start));
         }
         for (place, pair) in parts.pairs.iter().enumerate() {
             let checked = pair.check(&parts.n_levels);

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use super::loss::{counted, logistic, share, softplus};
@@ -45,8 +44,7 @@ const MOST_CELLS: usize = 1 << 20;
 /// assert!(at(0, 1) > at(0, 0) && at(1, 0) > at(1, 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairTerm {
     /// The two features, ascending, with the distinguished values.
     pub axes: [Axis; 2],
@@ -66,8 +64,7 @@ pub struct PairTerm {
 /// let ages = Axis { feature: 0, known: AxisPlaces::Numeric { thresholds: vec![18.0, 65.0] } };
 /// assert_eq!(ages.n_places(), 4);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Axis {
     /// The feature.
     pub feature: usize,
@@ -86,8 +83,8 @@ pub struct Axis {
 /// let known = AxisPlaces::Categorical { groups: vec![vec![0, 2], vec![5]], has_others: true };
 /// assert_eq!(Axis { feature: 1, known }.n_places(), 4);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AxisPlaces {
     /// Places of a number.
     Numeric {

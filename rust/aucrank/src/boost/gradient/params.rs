@@ -1,6 +1,5 @@
 //! Parameters of a fit.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::held_out::{GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
@@ -28,8 +27,8 @@ pub(super) const MOST_PAIRS: usize = 1000;
 /// Parameters of gradient boosting.
 ///
 /// For an example see [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting).
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GradientParams {
     /// The loss that is minimised.
     pub loss: Loss,
@@ -101,8 +100,8 @@ pub struct GradientParams {
 /// assert!(fit(Interactions::Groups(Vec::new()))?.is_additive());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Interactions {
     /// Any.
     #[default]
@@ -158,8 +157,8 @@ impl Interactions {
 /// assert_eq!((n_trees(LeafRows::Share(0.5))?, n_trees(LeafRows::Share(0.6))?), (1, 0));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LeafRows {
     /// A hundredth of the rows, but at least 2 and at most 20.
     Auto,

@@ -454,10 +454,7 @@ mod tests {
         let importances = model.importances();
         assert!(importances.len() == 2 && importances[1] > importances[0]);
         assert_eq!(model.check(), Ok(()));
-        #[cfg(feature = "serde")]
-        {
-            let text = serde_json::to_string(&model).unwrap();
-            assert_eq!(serde_json::from_str::<GradientBoosted>(&text).unwrap(), model);
-        }
+        let text = serde_json::to_string(&model).unwrap();
+        assert_eq!(serde_json::from_str::<GradientBoosted>(&text).unwrap(), model);
     }
 }

@@ -11,7 +11,6 @@ use std::task::{Context, Poll, Waker};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bags::{BagFit, RoundTerms};
@@ -45,8 +44,7 @@ pub(super) struct FitRows<'a> {
 }
 
 /// Conversion of weights of rows to masses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RowMassScale {
     shift: u32,
 }
@@ -297,8 +295,7 @@ pub(super) struct RowDraws {
 }
 
 /// The rule that draws the rows of a tree.
-#[derive(Debug, Clone, Copy)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Draw {
     bound: u64,
 }

@@ -353,7 +353,6 @@ fn scores_are_those_of_the_formula_and_of_the_rounds() {
             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
         }
         assert_eq!(sums, scores);
-        #[cfg(feature = "serde")]
         check_saved(&model);
     }
 }
@@ -593,7 +592,6 @@ fn bags_do_not_depend_on_threads_and_can_be_saved() {
     });
     assert!(fits.iter().all(|fit| *fit == fits[0]));
     let model = &fits[0];
-    #[cfg(feature = "serde")]
     check_saved(model);
     let columns = sample.columns();
     let scores = model.score(&columns).unwrap();
@@ -644,7 +642,6 @@ fn check_parts(model: &GradientBoosted, sample: &Sample) {
     }
     assert_eq!(model.formula().values(&columns).unwrap(), scores);
     assert_eq!(model.check(), Ok(()));
-    #[cfg(feature = "serde")]
     check_saved(model);
 }
 
@@ -884,14 +881,12 @@ fn invalid_parameters_are_refused() {
 }
 
 /// Checks that a model is unchanged by saving and loading.
-#[cfg(feature = "serde")]
 fn check_saved(model: &GradientBoosted) {
     let text = serde_json::to_string(model).unwrap();
     assert_eq!(serde_json::from_str::<GradientBoosted>(&text).unwrap(), *model);
 }
 
 #[test]
-#[cfg(feature = "serde")]
 fn damaged_models_are_refused() {
     let sample = Sample::new(100);
     let bags = GradientParams {

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::grow::Grown;
@@ -19,8 +18,8 @@ use crate::{Interrupt, RankError, parallel};
 /// A binary tree of tests of single features with a number in each leaf.
 ///
 /// For an example see [`GradientNode`].
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct GradientTree {
     /// The root first; after a split its left side, then its right side.
     nodes: Vec<GradientNode>,
@@ -50,8 +49,8 @@ pub struct GradientTree {
 /// assert!(leaves.iter().all(|leaf| matches!(leaf, GradientNode::Leaf { weight: 20.0, .. })));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GradientNode {
     /// A test; the node on its left is the next.
     Split {
@@ -196,7 +195,7 @@ impl GradientTree {
                 }
                 GradientNode::Leaf { value, weight } => {
                     if !(is_snapped(*value) && value.abs() <= LARGEST_SUM) {
-                        return Err(format!("{value} is no value of a leaf"));
+                        return Err(format!("{value} is not a value of a leaf"));
                     }
                     if !(*weight > 0.0 && *weight <= 2_f64.powi(60)) {
                         return Err(format!("the weight of node {place} is {weight}"));
@@ -348,13 +347,11 @@ impl NodeRows<'_> {
 }
 
 /// A tree of tests of codes.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CodeTree(Vec<CodeNode>);
 
 /// The root first; after a split its left side, then its right side.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum CodeNode {
     Split { test: CodeTest, right: usize },
     Leaf(f64),

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::fit::ProgramScore;
@@ -25,8 +24,7 @@ use crate::rows::{
 use crate::{Interrupt, RankError};
 
 /// A question about rows that go through a program.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ProgramAsk {
     pub(super) scale: MassScale,
     /// All layers before the one that is queried; to score, all layers.
@@ -35,8 +33,7 @@ pub(crate) struct ProgramAsk {
 }
 
 /// Quantities queried of the rows in the layer after the last one.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum ProgramWant {
     /// Class masses of its nodes and, if these learn, the sums of one-byte features.
     Layer { learns: bool },
@@ -54,8 +51,7 @@ pub(super) enum ProgramWant {
 }
 
 /// Start of the sample of each node of a layer, in the order of a hash.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct SampleOrder {
     pub(super) seed: u64,
     /// For each node.
@@ -74,8 +70,7 @@ impl SampleOrder {
 pub(super) type Reaches = [Option<u64>; 2];
 
 /// The samples of the nodes of a layer.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct NodeSamples {
     pub(super) order: SampleOrder,
     /// For each node, the extent of the sample of all rows.
@@ -85,8 +80,7 @@ pub(super) struct NodeSamples {
 }
 
 /// Conversion of the summed worth of path ends to a score.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct CodedScore {
     pub(super) row_bits: u32,
     pub(super) score: ProgramScore,

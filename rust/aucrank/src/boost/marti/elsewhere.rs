@@ -354,7 +354,7 @@ impl LayerRows for QueriedLayers<'_> {
     }
 }
 
-#[cfg(all(test, feature = "serde"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::boost::{ThresholdCriterion, WeakRankerParams, fit_marti_rank};

@@ -1,6 +1,5 @@
 //! `MartiRank` and `SMartiRank`, wherever the rows are: parameters and fit.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::in_memory::ProgramInMemory;
@@ -46,8 +45,8 @@ pub(super) const MOST_ROUNDS: usize = 1000;
 /// }
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Routing {
     /// On all paths at once, each with the probability that coin flips lead there.
     #[default]
@@ -85,8 +84,8 @@ pub enum Routing {
 /// assert_eq!(range(ProgramScore::NodeRate)?, 1.0);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ProgramScore {
     /// The number of classifiers on the path that vote "positive", 0 to the number of rounds; a
     /// frozen node casts all remaining votes for its label.
@@ -102,8 +101,8 @@ pub enum ProgramScore {
 /// freezes a node only if a class has no mass there.
 ///
 /// For an example see [`fit_marti_rank`].
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MartiParams {
     /// How features are binned.
     pub binning: BinningParams,

@@ -1,6 +1,5 @@
 //! Fits of programs to rows in memory.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::fit::{CutLayers, MartiParams, ProgramRows, Routing};
@@ -121,8 +120,7 @@ impl<'a> ProgramRows for ProgramInMemory<'a> {
 }
 
 /// What happens to a row of codes at a node.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum CodedNode {
     /// It goes right with a probability that depends on its code of a feature.
     Cut {
@@ -259,8 +257,7 @@ pub(super) struct Start<'a> {
 }
 
 /// Conversion of weights to masses; the same for all rows of a fit, wherever they are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum MassScale {
     /// A mass of 2 to this power for each copy of a row.
     Copies(u32),

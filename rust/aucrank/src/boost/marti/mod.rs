@@ -19,7 +19,6 @@ mod program;
 mod step;
 mod walk;
 
-#[cfg(feature = "serde")]
 pub(crate) use ask::ProgramAsk;
 pub use elsewhere::fit_marti_rank_rows;
 pub use fit::{MartiParams, ProgramScore, Routing, fit_marti_rank};

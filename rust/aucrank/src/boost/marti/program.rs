@@ -7,7 +7,6 @@
 
 use std::ops::Range;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::fit::{MOST_ROUNDS, ProgramScore, Routing};
@@ -54,8 +53,7 @@ const EXPONENTS: i32 = 1200;
 /// assert!(scores[1] < 0.0 && scores[2] > 0.0);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BranchingProgram {
     pub(super) n_levels: Vec<Option<u32>>,
     /// Number of layers of classifiers; the terminal nodes are one more layer.
@@ -71,11 +69,10 @@ pub struct BranchingProgram {
     pub(super) exponent: i32,
     pub(super) threshold: f64,
     /// The share of flipped labels that the fit assumed.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) noise_rate: f64,
 }
 
-#[cfg(feature = "serde")]
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "a signature of serde's")]
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
@@ -108,8 +105,7 @@ fn is_zero(number: &f64) -> bool {
 /// assert_eq!((rows(1, 0), rows(2, 1)), ([2.0, 3.0], [0.0, 3.0]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MartiNode {
     /// Mass of each class that reached the node in the fit, in units of [`BranchingProgram::unit`].
     pub masses: ClassMasses,
@@ -144,8 +140,8 @@ pub struct MartiNode {
 /// assert_eq!(program.node(3, 1).kind, NodeKind::Unreached);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum NodeKind {
     /// A ranker, cut into a two-sided classifier, sends it on.
     Ranker {
@@ -317,7 +313,7 @@ impl BranchingProgram {
             return Err(format!("a unit of 2^{}", self.exponent));
         }
         if !self.threshold.is_finite() {
-            return Err("a threshold that is no number".to_owned());
+            return Err("a threshold that is not a number".to_owned());
         }
         for (layer, index, node) in self.nodes() {
             node.check(layer == n_layers, &self.n_levels)
@@ -351,7 +347,7 @@ impl MartiNode {
         }
         term.check(n_levels)?;
         match term.all_values().find(|value| !(0.0..=1.0).contains(value)) {
-            Some(value) => Err(format!("{value} is no chance")),
+            Some(value) => Err(format!("{value} is not a chance")),
             None => Ok(()),
         }
     }

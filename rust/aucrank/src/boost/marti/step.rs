@@ -334,7 +334,7 @@ impl Chance {
     /// If `chance` is not in [0, 1].
     #[must_use]
     pub fn new(chance: f64) -> Self {
-        assert!((0.0..=1.0).contains(&chance), "{chance} is no chance");
+        assert!((0.0..=1.0).contains(&chance), "{chance} is not a chance");
         Self((chance * f64::from(Self::ALWAYS.0)).round() as u32)
     }
 

@@ -3,7 +3,6 @@
 //! Its moments are integer sums, so that neither the order of the rows nor the number of threads
 //! changes a bit: features are standardised once per fit, in fixed point, and masses are integers.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{WeakRanker, WeakRanking, WeakSample, WeakTask, ranking_by_score};
@@ -42,8 +41,7 @@ const TILE_ROWS: usize = 512;
 /// assert_eq!(ranker.score(&[12.0, 1.0]), 0.5);
 /// assert_eq!(ranker.score(&[12.0, f64::NAN]), 1.0);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LinearRanker {
     /// For each feature its weight per standard deviation; the largest is 1 or -1, and constant
     /// features have 0.
@@ -103,7 +101,9 @@ impl LinearRanker {
         let features = self.coefficients.iter().zip(&self.deviations).zip(n_levels);
         for ((&coefficient, &deviation), n_levels) in features {
             if coefficient != 0.0 && (n_levels.is_some() || deviation <= 0.0) {
-                return Err("a linear ranker weighs a feature that is no number or constant".into());
+                return Err(
+                    "a linear ranker weighs a feature that is not a number or constant".into()
+                );
             }
         }
         Ok(())

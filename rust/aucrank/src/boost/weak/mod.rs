@@ -6,7 +6,6 @@ pub(super) mod feature;
 pub(super) mod linear;
 mod tree;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::scored::{RowScorer, ScoredTerm};
@@ -49,8 +48,8 @@ use tree::ShallowTree;
 /// assert_eq!(err, RankError::CategoricalWeight { column: 0 });
 /// # Ok::<(), RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WeakRankerParams {
     /// The single feature of the highest AUC, in either direction.
     Feature,

@@ -13,7 +13,6 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::input::labels::Labels;
@@ -36,8 +35,7 @@ use crate::RankError;
 /// // Split off, the part raises the AUC from 1/2 by 4 / (2 * 3 * 2), to 5/6.
 /// assert_eq!(all.gain(left), 4);
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassSums {
     /// Weight of the positive rows.
     pub pos: u64,
@@ -295,8 +293,7 @@ impl RowTally for CountedRows<'_> {
 /// assert_eq!(low.gain(high), 5);
 /// assert_eq!([low, high].into_iter().sum::<ClassMasses>(), ClassMasses { pos: 3, neg: 4 });
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassMasses {
     /// Of the positive rows.
     pub pos: u64,

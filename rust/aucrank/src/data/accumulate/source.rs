@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::parallel::prelude::*;
@@ -42,8 +41,7 @@ pub type CellId = usize;
 /// let odd = CodeRule::Levels(LevelSet::only([1, 3, 5, 7]));
 /// assert!(goes_left(odd.clone(), 3) && !goes_left(odd, 4));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CodeRule {
     /// Codes below this one: values below the cut that precedes it.
     Below(u32),
@@ -65,8 +63,7 @@ pub enum CodeRule {
 /// let left: Vec<u32> = (0..5).filter(|&code| test.goes_left(code, 4)).collect();
 /// assert_eq!(left, [0, 1, 4]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeTest {
     /// The feature tested.
     pub feature: usize,
@@ -112,8 +109,7 @@ impl CodeTest {
 /// assert_eq!((found[0].features().count(), found[1].features().count()), (2, 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistogramRequest {
     /// The cell.
     pub cell: CellId,
@@ -151,8 +147,7 @@ impl HistogramRequest {
 /// assert_eq!((source.rows(1), source.rows(2)), (&[0, 2][..], &[1][..]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellSplit {
     /// The cell; its identifier is free afterwards.
     pub cell: CellId,
@@ -189,8 +184,7 @@ pub struct CellSplit {
 /// assert_eq!((left, source.rows(6)), (vec![0, 2], &[1][..]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Regroup {
     /// Cells merged into the left part; at least one.
     pub left_cells: Vec<CellId>,

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::binning::bins::choose_cuts;
@@ -55,8 +54,8 @@ const BYTES_OF_ROW: usize = 24;
 /// assert_eq!((n_bins(Some(2))?, n_bins(None)?), (2, 4));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BinningParams {
     /// Maximum number of bins of a numeric feature, at least 2; `None` for one bin per distinct
     /// value.
@@ -64,7 +63,7 @@ pub struct BinningParams {
     /// Seed of the sample from which quantile cuts are taken.
     pub seed: u64,
     /// How class rates of categories are estimated.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub level_rates: LevelRates,
 }
 
@@ -104,8 +103,8 @@ impl BinningParams {
 /// assert_eq!([0, 1, 2].map(|row| binned.code(row, 0)), [0, 1, 2]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FeatureBins {
     /// Code = number of cuts that are `<=` the value.
     Numeric {

@@ -1,6 +1,5 @@
 //! Bins of one feature, and the choice of the cuts of a numeric one.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::input::columns::{Numbers, Value};
@@ -18,8 +17,8 @@ use crate::data::input::labels::Labels;
 /// assert_eq!(bins.n_bins(), 3);
 /// assert_eq!([3.0, 10.0, -1.0, f64::NAN].map(|raw| bins.bin(raw)), [0, 1, 2, 3]);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Bins {
     /// Of a number: intervals in ascending order, then one bin for each special value.
     Numeric {

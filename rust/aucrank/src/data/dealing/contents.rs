@@ -237,7 +237,7 @@ mod tests {
         let (values, positive) = sample(400);
         let distinct: Vec<f64> = (0..400).map(f64::from).collect();
         assert!(cells_of(&distinct, &positive, None).is_none());
-        // Positives repeated to balance the classes are no cells: the negatives differ.
+        // Positives repeated to balance the classes are not cells: the negatives differ.
         let oversampled: Vec<f64> = (0..400)
             .map(|row| f64::from(if positive[row as usize] { row % 5 } else { row }))
             .collect();

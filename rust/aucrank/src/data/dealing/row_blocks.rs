@@ -1,7 +1,6 @@
 //! Rows that are dealt together, those of a group or of a time: the blocks of all rows with their
 //! weights, and how they are dealt.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::folds::{Folds, NO_FOLD, TwoParts};
@@ -146,8 +145,7 @@ const MOST_BLOCKS: usize = 1 << 14;
 pub(crate) type ClassWeights = [u64; 2];
 
 /// Kind of the blocks of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BlockKind {
     Groups,
     Times,
@@ -278,8 +276,7 @@ impl BlockSums {
 }
 
 /// All blocks, ascending. A block is identified by its place among them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BlockTable {
     kind: BlockKind,
     shift: u32,
@@ -296,7 +293,6 @@ impl BlockTable {
     }
 
     /// Whether it is valid: it may have been read from damaged bytes.
-    #[cfg(feature = "serde")]
     pub(crate) fn is_valid(&self) -> bool {
         self.shift < u64::BITS
             && self.numbers.len() == self.weights.len()

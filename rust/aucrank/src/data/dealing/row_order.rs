@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::row_blocks::{BlockParts, BlockTable};
@@ -18,8 +17,7 @@ use crate::{Interrupt, RankError, parallel};
 pub(crate) const MOST_RANKED: usize = 1 << 14;
 
 /// The order of the distinct rows of one class.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum ClassOrder {
     /// All seeded hashes, ascending.
     Ranked(Vec<u64>),
@@ -41,8 +39,7 @@ impl ClassOrder {
 /// The distinct rows (values and class) of each class, in the order of a seeded hash.
 ///
 /// It is the same however the rows are divided: see [`RowOrder::of_hashes`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RowOrder {
     seed: u64,
     /// Negatives first.
@@ -114,8 +111,7 @@ impl RowOrder {
 }
 
 /// Rows that are held out: the first of each class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Holdout {
     seed: u64,
     /// For each class, the seeded hash below which rows are held out.
@@ -268,8 +264,7 @@ impl DealOrder {
 }
 
 /// The folds of all rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum RowFolds {
     Contents {
         order: Arc<RowOrder>,
@@ -302,8 +297,7 @@ impl RowFolds {
 }
 
 /// Rows that are held out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum HeldOutPart {
     Contents(Holdout),
     /// For each block 1 if it is held out, else 0.

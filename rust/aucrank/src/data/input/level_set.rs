@@ -1,6 +1,5 @@
 //! Sets of categories.
 
-#[cfg(feature = "serde")]
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -86,7 +85,6 @@ impl LevelSet {
     }
 
     /// An order of sets, in which equal ones are neighbours. Clones are equal at once.
-    #[cfg(feature = "serde")]
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         if Arc::ptr_eq(&self.0, &other.0) { Ordering::Equal } else { self.0.cmp(&other.0) }
     }
@@ -117,7 +115,6 @@ impl fmt::Debug for LevelSet {
 }
 
 /// The saved form of a set of categories.
-#[cfg(feature = "serde")]
 mod saved {
     use std::fmt;
 

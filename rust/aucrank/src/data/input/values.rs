@@ -179,13 +179,11 @@ pub(crate) fn is_snapped(value: f64) -> bool {
 }
 
 /// A value as a whole number of units; `None` if it is not one.
-#[cfg(feature = "serde")]
 pub(crate) fn to_units(value: f64) -> Option<i64> {
     (is_snapped(value) && value.abs() <= LARGEST_SUM).then(|| (value / VALUE_UNIT) as i64)
 }
 
 /// The value of `units` units; rounded beyond [`LARGEST_SUM`].
-#[cfg(feature = "serde")]
 pub(crate) fn of_units(units: i64) -> f64 {
     units as f64 * VALUE_UNIT
 }

@@ -1,6 +1,5 @@
 //! Row weights as integers, so that sums of weights are exact.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -114,8 +113,7 @@ const FINE: f64 = (1_u64 << 32) as f64;
 /// let err = WeightRange::of_part(&[1.0, -1.0], 100).unwrap_err();
 /// assert!(err.to_string().starts_with("sample_weight of row 101 is -1"));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct WeightRange {
     largest: f64,
     /// Saturating.
@@ -199,8 +197,7 @@ impl WeightRange {
 }
 
 /// The unit of [`FixedWeights`], for passes that read each weight once and store none.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FixedScale {
     exponent: i32,
     whole: bool,

@@ -330,7 +330,7 @@ mod tests {
                 drawn(n_rows, n_levels, seed, false, 1.0).are_informative(|_| true)
             });
             assert!(tell.count() <= 3, "{n_levels} categories of {n_rows} rows");
-            // Weights that are no counts of copies do not make rates more certain.
+            // Weights that are not counts of copies do not make rates more certain.
             let tell = (0..300).filter(|&seed| {
                 drawn(n_rows, n_levels, seed, false, 0.37).are_informative(|_| true)
             });

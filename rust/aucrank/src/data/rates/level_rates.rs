@@ -28,7 +28,6 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::accumulate::{ClassMasses, ClassSums};
@@ -68,8 +67,8 @@ pub(in crate::data) const LEAST_LEVEL_ROWS: u64 = 10;
 /// assert!(!has_rare(LevelRates::Raw)?);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LevelRates {
     /// From their rows, shrunk towards the rate of the cell; rare categories count as missing.
     #[default]
@@ -92,8 +91,7 @@ impl LevelRates {
 
 /// Effective weight of a single row of each class, which gives the variance due to chance: for each
 /// class, negatives first, the sum of the squared weights over the sum of the weights.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RowUnits([f64; 2]);
 
 impl RowUnits {

@@ -185,7 +185,7 @@ fn linear_document() -> Document {
     document
 }
 
-/// The score of each row, or the output of a model that is no ranker.
+/// The score of each row, or the output of a model that is not a ranker.
 fn outputs(document: &Document) -> Vec<f64> {
     match &document.model {
         Model::Mad2c(table) => table.bins(&columns()).unwrap(),
@@ -471,7 +471,7 @@ fn a_forged_forest_is_refused() {
         ("missing at the end", &|model| model["trees"][0]["nodes"] = json!("k")),
         ("behind the last leaf", &|model| append(&mut model["trees"][0]["nodes"], ".")),
         ("behind the last leaf", &|model| append(&mut model["trees"][0]["nodes"], "<..")),
-        ("'x' is no kind", &|model| model["trees"][0]["nodes"] = json!("x..")),
+        ("'x' is not a kind", &|model| model["trees"][0]["nodes"] = json!("x..")),
         ("behind the last node", &|model| append(&mut model["trees"][0]["missing"], "l")),
         ("no side for missing", &|model| model["trees"][0]["missing"] = json!("xxxxxxx")),
         ("before the last node", &|model| model["trees"][0]["pos"] = json!([])),
@@ -524,7 +524,7 @@ fn a_forged_program_is_refused() {
         ("its layer belies", &|model| model["nodes"][end]["kind"] = json!("coin")),
         ("there is no feature 9", &|model| term(model, &|term| term["feature"] = json!(9))),
         ("of another kind", &|model| term(model, &|term| term["feature"] = json!(1))),
-        ("1.5 is no chance", &|model| term(model, &|term| term["missing"] = json!(1.5))),
+        ("1.5 is not a chance", &|model| term(model, &|term| term["missing"] = json!(1.5))),
         ("not finite and ascending", &|model| {
             let numeric = json!({"thresholds": [2.0, 1.0], "values": [0.0, 0.5, 1.0]});
             term(model, &|term| term["numeric"] = numeric.clone());

@@ -209,7 +209,7 @@ proptest! {
             EntryTable::Wide34(runs, _) => {
                 runs.one().iter().for_each(|cell| add(cell.masses.each_ref().map(|m| &m[..])));
             }
-            _ => prop_assert!(false, "0.1 is no whole number"),
+            _ => prop_assert!(false, "0.1 is not a whole number"),
         }
         for (added, total) in added.iter().zip(&state.totals) {
             prop_assert_eq!(&added[..total.len()], total);

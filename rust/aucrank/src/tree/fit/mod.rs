@@ -12,7 +12,6 @@ pub(crate) use with_rates::ReweightedTrees;
 
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::RankingTree;
@@ -35,8 +34,8 @@ use with_rates::WithRates;
 /// Parameters of a ranking tree.
 ///
 /// For an example see [`fit`](fn@crate::tree::fit).
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TreeRankParams {
     /// How numeric features are binned.
     pub binning: BinningParams,
@@ -50,7 +49,7 @@ pub struct TreeRankParams {
     pub seed: u64,
     /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
     /// free; empty to leave all free. Only numeric features can be bound.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub monotonic: Vec<i8>,
 }
 
@@ -275,8 +274,7 @@ pub fn fit_validated(
 /// A fitted tree, and how it was chosen.
 ///
 /// For an example see [`fit`](fn@crate::tree::fit).
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreeRankModel {
     /// The tree.
     pub tree: RankingTree,
@@ -284,10 +282,10 @@ pub struct TreeRankModel {
     /// distinct row, so that no fold can be left out; the tree is then not pruned.
     pub cross_validation: Option<CrossValidation>,
     /// Result of the penalty for each number of leaves, if it was requested.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalization: Option<Penalization>,
     /// Result on the held-out rows, if they were requested and there were any.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<Validation>,
 }
 
@@ -330,8 +328,7 @@ impl TreeRankModel {
 }
 
 /// Class sums of rows in the leaves of a tree.
-#[derive(Debug)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct AskLeaves(Arc<RankingTree>);
 
 /// The leaves in ranking order.

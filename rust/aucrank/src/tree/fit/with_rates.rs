@@ -264,11 +264,8 @@ mod tests {
                 assert_eq!(of(N_LEVELS - 1), of(MISSING_CODE));
                 let scores = tree.score(&new.columns(), None).unwrap();
                 assert_eq!(model.formula().values(&new.columns()).unwrap(), scores);
-                #[cfg(feature = "serde")]
-                {
-                    let text = serde_json::to_string(&model).unwrap();
-                    assert_eq!(serde_json::from_str::<TreeRankModel>(&text).unwrap(), model);
-                }
+                let text = serde_json::to_string(&model).unwrap();
+                assert_eq!(serde_json::from_str::<TreeRankModel>(&text).unwrap(), model);
             }
         }
     }

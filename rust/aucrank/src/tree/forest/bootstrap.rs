@@ -2,7 +2,6 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{LabelBlocks, Labels, below, mix};
@@ -10,8 +9,8 @@ use crate::data::{LabelBlocks, Labels, below, mix};
 /// How rows are drawn for a tree.
 ///
 /// For an example see [`fit_forest`](crate::tree::fit_forest).
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BootstrapParams {
     /// Rows drawn, as a share of all; in `(0, 1]`. Each class is drawn separately, at least one row
     /// of it, so that every tree sees both classes in their proportions. Groups of rows

@@ -727,11 +727,8 @@ mod tests_of_rate_columns {
         assert!(n_sets > 20);
         assert_eq!(forest.check(), Ok(()));
         assert!(forest.out_of_bag.as_ref().unwrap().auc > 0.65);
-        #[cfg(feature = "serde")]
-        {
-            let text = serde_json::to_string(&forest).unwrap();
-            assert_eq!(serde_json::from_str::<RankingForest>(&text).unwrap(), forest);
-        }
+        let text = serde_json::to_string(&forest).unwrap();
+        assert_eq!(serde_json::from_str::<RankingForest>(&text).unwrap(), forest);
     }
 
     #[test]

@@ -12,7 +12,6 @@ mod fit;
 mod judged;
 mod params;
 mod ranking_forest;
-#[cfg(feature = "serde")]
 mod saved;
 mod scorer;
 mod votes;

@@ -1,6 +1,5 @@
 //! Parameters of a forest.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::bootstrap::BootstrapParams;
@@ -37,8 +36,8 @@ use crate::tree::split::{CutCriterion, SplitRule};
 /// assert!(forest.trees().len() < 500);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EarlyStopping {
     /// Number of trees that may be added without raising the out-of-bag AUC by more than `tol`.
     pub n_iter_no_change: usize,
@@ -49,20 +48,20 @@ pub struct EarlyStopping {
 /// Parameters of a forest.
 ///
 /// For an example see [`fit_forest`](crate::tree::fit_forest).
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ForestParams {
     /// How each tree is grown; its pruning is not used. Its seed is that of the forest.
     pub tree: TreeRankParams,
     /// Candidate sizes of leaf, ascending: the one whose trees rank their out-of-bag rows best, the
     /// smallest of ties, replaces that of `tree`; this needs a bootstrap. An earlier forest keeps
     /// its size. Empty to use that of `tree`.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub leaf_sizes: Vec<u64>,
     /// Candidate criteria: the one whose trees rank their out-of-bag rows best, the first of ties,
     /// replaces that of `tree`; this needs a bootstrap. An earlier forest keeps its criterion.
     /// Empty to use that of `tree`.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub criteria: Vec<CutCriterion>,
     /// Number of trees; at least 1.
     pub n_trees: usize,

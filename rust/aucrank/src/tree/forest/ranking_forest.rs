@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::judged::QueriedTrees;
@@ -43,8 +42,8 @@ use crate::tree::split::CutCriterion;
 /// assert_eq!(fit(Aggregation::Kendall)?.formula().opaque(), Some(Opaque::Consensus));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Aggregation {
     /// The mean of the shares of positives in the leaves.
     Eta,
@@ -60,8 +59,7 @@ pub enum Aggregation {
 /// Performance of the trees on their out-of-bag rows.
 ///
 /// For an example see [`fit_forest`](crate::tree::fit_forest).
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutOfBag {
     /// AUC of the scores of rows, each from the trees that have not seen it.
     pub auc: f64,
@@ -215,7 +213,7 @@ impl RankingForest {
         Formula::Sum(vec![self.unshifted_formula(), Formula::Constant(-self.middle())])
     }
 
-    /// [`RankingForest::probability`] if it is no function of the score in double precision: for
+    /// [`RankingForest::probability`] if it is not a function of the score in double precision: for
     /// aggregated rankings, whose steps lie between scores before they are shifted.
     #[must_use]
     pub fn probability_formula(&self) -> Option<Formula> {
@@ -240,8 +238,7 @@ impl RankingForest {
 
 /// A probability that increases with the score in steps: the share of positives of training rows,
 /// made monotone by pooling adjacent violators.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in crate::tree) struct ProbabilitySteps {
     /// A score above `thresholds[i]` and not above the next has probability `probabilities[i + 1]`.
     thresholds: Vec<f64>,

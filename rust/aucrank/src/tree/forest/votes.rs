@@ -12,7 +12,6 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::ranking_forest::{Aggregation, RankingForest};
@@ -208,8 +207,7 @@ impl LeafSums {
 }
 
 /// The reference rows in their consensus order.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in crate::tree) struct Consensus {
     /// For each tree, the place in its ranking of the leaf of each reference row; the reference
     /// rows from the first to the last.

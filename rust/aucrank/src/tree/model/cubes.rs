@@ -7,7 +7,6 @@
 //! of every scaled number. So a right shift gives the cube of a coarser level around a cube, and
 //! rows that differ in a category, or in which values are missing, share no cube at any level.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{ClassSums, Column, Columns, Labels};
@@ -24,8 +23,8 @@ pub(in crate::tree) const NO_CUBE: u64 = u64::MAX;
 const TILE_ROWS: usize = 128;
 
 /// Contribution of a feature to the number of a cube.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum CubeAxis {
     /// A number.
     Numeric {
@@ -62,8 +61,8 @@ impl CubeAxis {
 }
 
 /// How the feature space is cut into cubes.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::tree) struct CubeGrid {
     /// Cubes have sides of `2^-level`.
     level: u32,
@@ -259,8 +258,8 @@ impl CubeKeys {
 /// assert_eq!((cubes.n_cubes(), cubes.n_left()), (2, 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(transparent))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Cubes {
     /// From the coarsest to the finest.
     levels: Vec<SidedCubes>,
@@ -369,7 +368,6 @@ impl SidedCubes {
 }
 
 /// The saved form of the cubes of a node.
-#[cfg(feature = "serde")]
 mod saved {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -474,7 +472,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "serde")]
     fn a_forged_grid_is_refused() {
         let columns = Columns::from_row_major(&[0.0, 0.0, 1.0, 1.0], 2).unwrap();
         let grid = keys(&columns, &[false; 2], 2).unwrap().grid;
@@ -526,7 +523,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "serde")]
     fn saved_cubes_are_read_and_forged_ones_refused() {
         let (grid, cubes) = node();
         let text = serde_json::to_string(&cubes).unwrap();

@@ -1,6 +1,5 @@
 //! A node of a ranking tree.
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::split_form::SplitForm;
@@ -18,12 +17,11 @@ use crate::data::ClassSums;
 /// assert_eq!((split.left(), split.right()), (1, 2));
 /// assert_eq!(split.form, SplitForm::Stump(test));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "saved::SavedSplit"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "saved::SavedSplit")]
 pub struct NodeSplit {
     /// The test that sends a row left or right.
-    #[cfg_attr(feature = "serde", serde(flatten))]
+    #[serde(flatten)]
     pub form: SplitForm,
     // Four bytes each, since a forest has many nodes.
     left: u32,
@@ -81,8 +79,7 @@ impl NodeSplit {
 /// assert!(root.split.is_some() && left.split.is_none() && right.split.is_none());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Class sums of the training rows in the node.
     pub sums: ClassSums,
@@ -91,7 +88,6 @@ pub struct Node {
 }
 
 /// The split of a node as it is saved.
-#[cfg(feature = "serde")]
 mod saved {
     use serde::Deserialize;
 

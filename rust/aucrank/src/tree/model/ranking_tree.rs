@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::cubes::CubeGrid;
@@ -36,8 +35,8 @@ use crate::formula::{Condition, DecisionTree, OpaqueCondition, Test, TreeNode};
 /// assert_eq!(scores, [0.0, 0.0, 1.0, 1.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Deserialize), serde(from = "saved::SavedRankingTree"))]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "saved::SavedRankingTree")]
 pub struct RankingTree {
     /// Shared by the trees of a forest.
     frame: Arc<TreeFrame>,
@@ -315,8 +314,8 @@ impl RankingTree {
 /// assert!(by_eta.auc() >= by_tree.auc());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LeafOrder {
     /// From left to right in the tree, as in the papers.
     #[default]
@@ -327,8 +326,7 @@ pub enum LeafOrder {
 }
 
 /// Data of a tree besides its nodes.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in crate::tree) struct TreeFrame {
     pub(in crate::tree) n_levels: Vec<Option<u32>>,
     pub(in crate::tree) has_missing: Vec<bool>,
@@ -336,10 +334,10 @@ pub(in crate::tree) struct TreeFrame {
     pub(in crate::tree) leaf_order: LeafOrder,
     /// For each feature, 1 if the score may only rise with it, -1 if it may only fall; empty for
     /// none.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(in crate::tree) monotonic: Vec<i8>,
     /// The grid that gives the cube of a row, for splits by cubes.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::tree) grid: Option<CubeGrid>,
 }
 
@@ -420,7 +418,6 @@ fn total(sums: ClassSums) -> u64 {
 }
 
 /// The saved form of a ranking tree.
-#[cfg(feature = "serde")]
 mod saved {
     use std::sync::Arc;
 

@@ -3,7 +3,6 @@
 //! A new form is a variant of [`SplitForm`] with its case in the methods below, a field of
 //! [`SavedSplit`](super::node) and a step of [`Router`](super::Router).
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::cubes::Cubes;
@@ -37,8 +36,8 @@ use crate::formula::{Rule, Test};
 /// assert_eq!(sums, ClassSums { pos: 2, neg: 0, rows: 2 });
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SplitNode {
     /// A stump; its sides come later in the list.
     Cut {
@@ -94,8 +93,8 @@ impl SplitNode {
 /// assert!(matches!(form_of(deeper)?, SplitForm::Cuts(nodes) if nodes.len() == 5));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SplitForm {
     /// A single test.
     Stump(Test),

@@ -4,7 +4,6 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::ClassSums;
@@ -31,8 +30,7 @@ use crate::{Interrupt, RankError};
 /// assert_eq!((root.alpha, root.n_leaves, root.auc), (0.5, 1, 0.5));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PruningStep {
     /// Least price of a leaf, in units of AUC, at which the tree is the best (paper 2 (13)).
     pub alpha: f64,

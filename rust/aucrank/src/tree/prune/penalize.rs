@@ -1,6 +1,5 @@
 //! Choice of a subtree by a penalty on its number of leaves (paper 2 sec. 4.2).
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::path::BestSubtrees;
@@ -111,8 +110,8 @@ impl Complexity {
 /// assert_eq!(scale_of(PenaltyScale::Slope)?, Some(0.0));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PenaltyScale {
     /// A positive number.
     Fixed(f64),
@@ -130,8 +129,8 @@ pub enum PenaltyScale {
 /// How the number of leaves is penalised.
 ///
 /// For an example see [`Penalization`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PenaltyParams {
     /// Factor of the penalty.
     pub scale: PenaltyScale,
@@ -196,8 +195,7 @@ impl PenaltyParams {
 /// assert!((0..4).all(|index| found.criterion(index) <= found.criterion(found.chosen)));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Penalization {
     /// Factor of the penalty; 0 if there were too few leaves to fit it, so that the tree was not
     /// pruned.

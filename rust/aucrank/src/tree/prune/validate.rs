@@ -1,7 +1,6 @@
 //! Choice of a subtree by rows that it was not grown on: rows held out (DECISIONS T21), or folds
 //! that validate the price of a leaf (paper 2 sec. 4.1).
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::path::{PruningPath, PruningStep};
@@ -13,8 +12,8 @@ use crate::{RankError, parallel};
 /// The training rows that are held out, if no validation rows are given.
 ///
 /// For an example see [`Validation`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ValidationParams {
     /// Share of the distinct rows of each class that is held out; between 0 and 1.
     pub fraction: f64,
@@ -57,8 +56,7 @@ impl ValidationParams {
 /// assert_eq!((found.steps[found.chosen].n_leaves, pruned.n_leaves()), (1, 1));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
     /// The trees of the path.
     pub steps: Vec<PruningStep>,
@@ -168,8 +166,8 @@ impl RankingTree {
 /// assert!(fitted.validation.is_some() && fitted.cross_validation.is_none());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PruningRule {
     /// By the price of a leaf that is best in cross-validation.
     CrossValidation(CvParams),
@@ -192,8 +190,8 @@ impl PruningRule {
 /// How the price of a leaf is cross-validated.
 ///
 /// For an example see [`CrossValidation`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CvParams {
     /// Number of folds; at least 2. Fewer are used if a class has fewer distinct rows.
     pub n_folds: u16,
@@ -244,8 +242,7 @@ impl CvParams {
 /// assert_eq!(found.steps[found.chosen].n_leaves, fitted.tree.n_leaves());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CrossValidation {
     /// Number of folds.
     pub n_folds: usize,

@@ -381,7 +381,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "serde")]
     fn numbers_that_do_not_increase_are_refused() {
         let (values, positive, _) = sample();
         let columns = Columns::from_row_major(&values, 1).unwrap();

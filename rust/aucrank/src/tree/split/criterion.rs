@@ -3,7 +3,6 @@
 
 use std::cmp::Ordering;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::ClassSums;
@@ -37,8 +36,8 @@ use crate::data::ClassSums;
 /// assert_eq!(rows_on_the_left(CutCriterion::LogLoss)?, 1);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CutCriterion {
     /// The difference of the rates of true and false positives of the side that ranks first, which
     /// is what the cut adds to the AUC (paper 2 Fig. 2). A side of few rows can add little, however

@@ -12,7 +12,6 @@
 use std::ops::Range;
 
 use crate::parallel::prelude::*;
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::criterion::{CutCriterion, best_prefix};
@@ -46,8 +45,8 @@ use crate::{Interrupt, RankError, parallel};
 /// assert_eq!(fit(Some(64)).unwrap_err().to_string(), "level is 64, but must be from 1 to 63");
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DyadicParams {
     /// Cubes have sides of `2^-level`, the features being scaled to `[0, 1]`; at least 1. The
     /// number of a cube, of `level` binary digits for each feature, must fit 63 bits. `None` for

@@ -20,7 +20,6 @@ pub(super) use stump::StumpTerms;
 
 use std::fmt::Debug;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::model::{CubeGrid, RankingTree};
@@ -58,9 +57,8 @@ macro_rules! split_rules {
         /// assert_eq!(auc(SplitRule::Dyadic(DyadicParams { level: Some(1) }))?, 2.5 / 3.0);
         /// # Ok::<(), aucrank::RankError>(())
         /// ```
-        #[derive(Debug, Clone, Copy, PartialEq)]
-        #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-        #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
         pub enum SplitRule {
             $($(#[$doc])* $rule $(($type))?,)*
         }

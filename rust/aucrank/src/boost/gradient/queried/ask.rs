@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
@@ -16,8 +15,7 @@ use crate::rows::words::{WordReader, put_sums};
 use crate::rows::{CodedRows, Mergeable, RateCodes, View, other};
 
 /// A question of a fit.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum GradientAsk {
     /// Totals of the rows of a view.
     Mass { view: View, scale: RowMassScale },
@@ -26,8 +24,7 @@ pub(crate) enum GradientAsk {
 }
 
 /// A question about several bags.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BagsAsk {
     /// The bags of the fit that are still needed.
     pub(super) live: Vec<u64>,
@@ -35,8 +32,7 @@ pub(crate) struct BagsAsk {
 }
 
 /// A question about the rows of a bag.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BagAsk {
     /// Unique among the bags of the fit.
     pub(super) key: u64,
@@ -52,16 +48,14 @@ pub(crate) struct BagAsk {
 }
 
 /// A tree, with its growth: a holder that has its cells need not find the leaf of each row.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SentTree {
     pub(super) tree: CodeTree,
     pub(super) growth: CellGrowth,
 }
 
 /// The growth of a tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CellGrowth {
     pub(super) seed: u64,
     /// Whether rows are drawn by the seed.
@@ -71,8 +65,7 @@ pub(crate) struct CellGrowth {
 }
 
 /// The rows of a bag.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BagRowsAsk {
     /// Its training rows.
     pub(super) learned: View,
@@ -87,8 +80,7 @@ pub(crate) struct BagRowsAsk {
 }
 
 /// A question about the cells of a tree.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GrowAsk {
     pub(super) seed: u64,
     /// Whether rows are drawn by the seed.
@@ -104,8 +96,7 @@ pub(crate) struct GrowAsk {
 }
 
 /// A change of the cells of a tree; cell 0 has all rows.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum CellStep {
     Split(CellSplit),
     /// The two sides of a split become one cell again.
@@ -117,8 +108,7 @@ pub(super) enum CellStep {
 }
 
 /// A cell whose sums are requested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CellAsk {
     pub(super) cell: usize,
     /// Whether the number of rows by code is requested, too.
@@ -146,8 +136,7 @@ impl GrowAsk {
 
 /// For each feature the categories with their own code, in the order of their codes; `None` for a
 /// number, and if the codes are those of the holder.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct LevelMap(pub(super) Vec<Option<Vec<u32>>>);
 
 impl LevelMap {

@@ -18,10 +18,9 @@
 mod ask;
 mod fit;
 mod state;
-#[cfg(all(test, feature = "serde"))]
+#[cfg(test)]
 mod tests;
 mod tree;
 
-#[cfg(feature = "serde")]
 pub(crate) use ask::GradientAsk;
 pub use fit::{fit_gradient_boosting_rows, fit_gradient_folds_rows};

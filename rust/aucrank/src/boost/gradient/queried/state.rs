@@ -417,7 +417,7 @@ impl TreeCells {
         let place = self.place(right)?;
         let of_right = self.cells.swap_remove(place).1;
         if of_left.end != of_right.start {
-            return Err(bad("cells are no neighbours"));
+            return Err(bad("cells are not neighbours"));
         }
         self.cells.push((cell, of_left.start..of_right.end));
         Ok(())

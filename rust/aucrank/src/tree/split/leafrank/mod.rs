@@ -10,7 +10,6 @@ mod splitter;
 
 pub(in crate::tree) use splitter::LeafRankSplitter;
 
-#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::stump::{CellMeans, StumpTerms};
@@ -147,8 +146,8 @@ fn level_units<R: RowTally + Copy>(sample: &Sample<'_, R>, rows: &[u32]) -> Opti
 /// assert_eq!(n_leaves(LeafRankParams { max_depth: 2, ..orthogonal })?, 2);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LeafRankParams {
     /// Maximum number of stumps between the cell and a part; at least 1.
     pub max_depth: usize,
@@ -163,14 +162,14 @@ pub struct LeafRankParams {
     /// gains, as many others are drawn, until one does.
     pub max_features: Option<usize>,
     /// Thresholds of a number that are tried.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub cuts: Cuts,
     /// Criterion for the choice of a stump and the merger of parts.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub criterion: CutCriterion,
     /// How the tree of stumps is pruned before its parts are merged, if at all (paper 2 sec. 6.3
     /// iv). The seed is combined with that of the fit.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub pruning: Option<CvParams>,
 }
 
@@ -215,8 +214,8 @@ impl LeafRankParams {
 /// assert!(n_leaves.contains(&2) && n_leaves.iter().any(|&n| n > 2));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Cuts {
     /// All: the best is taken.
     #[default]
