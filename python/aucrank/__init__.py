@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aucrank._base.persistence import load
     from aucrank._compare.leaderboard import Leaderboard, compare
     from aucrank._data.column_warnings import ColumnWarning
+    from aucrank._export.sizes import ExportSizeWarning
     from aucrank._report.document import Report, report
     from aucrank._show_versions import show_versions
     from aucrank.additive import MAD2C, RIMARC, LinearRanker, Scorecard
@@ -40,6 +41,7 @@ __all__ = [
     "RIMARC",
     "AUCBoost",
     "ColumnWarning",
+    "ExportSizeWarning",
     "GradientBoostingRanker",
     "Leaderboard",
     "LinearRanker",
@@ -65,6 +67,7 @@ __all__ = [
 
 _ROOMS = {
     "ColumnWarning": "aucrank._data.column_warnings",
+    "ExportSizeWarning": "aucrank._export.sizes",
     "Leaderboard": "aucrank._compare.leaderboard",
     "Report": "aucrank._report.document",
     "compare": "aucrank._compare.leaderboard",
