@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aucrank._base.persistence import load
     from aucrank._compare.leaderboard import Leaderboard, compare
     from aucrank._data.column_warnings import ColumnWarning
+    from aucrank._export.sizes import ExportSizeWarning
     from aucrank._report.document import Report, report
     from aucrank._show_versions import show_versions
     from aucrank.additive import MAD2C, RIMARC, LinearRanker, Scorecard
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
         SMartiRank,
         TwoSidedClassifier,
     )
-    from aucrank.ensemble import RankingEnsemble
+    from aucrank.ensemble import Compressed, RankingEnsemble, compress
     from aucrank.ramp import AURORA, RankOpt, ThresholdBinarizer
     from aucrank.tree import RankingForest, TreeRank
 
@@ -40,6 +41,8 @@ __all__ = [
     "RIMARC",
     "AUCBoost",
     "ColumnWarning",
+    "Compressed",
+    "ExportSizeWarning",
     "GradientBoostingRanker",
     "Leaderboard",
     "LinearRanker",
@@ -57,6 +60,7 @@ __all__ = [
     "TwoSidedClassifier",
     "__version__",
     "compare",
+    "compress",
     "load",
     "report",
     "show_versions",
@@ -65,9 +69,12 @@ __all__ = [
 
 _ROOMS = {
     "ColumnWarning": "aucrank._data.column_warnings",
+    "Compressed": "aucrank.ensemble._compress",
+    "ExportSizeWarning": "aucrank._export.sizes",
     "Leaderboard": "aucrank._compare.leaderboard",
     "Report": "aucrank._report.document",
     "compare": "aucrank._compare.leaderboard",
+    "compress": "aucrank.ensemble._compress",
     "load": "aucrank._base.persistence",
     "report": "aucrank._report.document",
     "show_versions": "aucrank._show_versions",

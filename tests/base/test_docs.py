@@ -88,6 +88,7 @@ def of_estimators(page):
     if page.endswith("production.md"):
         rows = X[["age", "purpose"]]
         names["model"] = GradientBoostingRanker(n_rounds=10).fit(rows, y)
+        names |= {"X_train": rows, "X_test": X_new[["age", "purpose"]], "y_test": y_new}
         names["age"] = rows[["age"]].to_numpy()
         names["purpose"] = rows[["purpose"]].to_numpy(dtype=object)
         names["database"] = sqlite3.connect(":memory:")

@@ -15,9 +15,7 @@ from aucrank import (
     RankOpt,
     TreeRank,
 )
-from aucrank._export import formula as formulas
 from aucrank._export.formula import read_formula
-from aucrank._export.pmml import formula as pmml_formula
 from aucrank.tree import DyadicSplit, WeightedERM
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,18 +211,3 @@ def test_names_that_pmml_cannot_hold_are_rejected():
         model.to_pmml(model_name=3)
     with pytest.raises(TypeError, match=r"^timestamp must be a datetime or None, got 'now'$"):
         model.to_pmml(timestamp="now")
-
-
-def test_a_very_large_pmml_raises_a_warning_before_it_is_written(monkeypatch):
-    model, _ = fitted_formula("gradient boosting")
-    monkeypatch.setattr(pmml_formula, "_LARGE", 1000)
-    with pytest.warns(UserWarning, match=r"takes about \d+ MB: to_onnx\(\) writes a twentieth"):
-        model.to_pmml()
-
-
-@pytest.mark.parametrize("name", ["gradient boosting", "forest"])
-def test_the_size_of_pmml_is_foreseen_within_a_third(name):
-    model, _ = fitted_formula(name)
-    trees = formulas.trees_of(formulas.parse(json.loads(model._formula())))
-    foreseen = sum(len(tree.nodes) for tree in trees) * pmml_formula._CHARACTERS_OF_NODE
-    assert foreseen == pytest.approx(len(model.to_pmml()), rel=1 / 3)

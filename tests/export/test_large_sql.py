@@ -196,13 +196,6 @@ def test_a_number_next_to_a_threshold_has_the_code_of_its_side():
     assert_array_equal(found, model.decision_function(rows.reshape(-1, 1)))
 
 
-def test_a_very_large_statement_raises_a_warning(monkeypatch):
-    model, _ = fitted_formula("gradient boosting")
-    monkeypatch.setattr(sql_layers, "_LARGE", 1000)
-    with pytest.warns(UserWarning, match=r"which few databases take: distill it to a smaller"):
-        model.to_sql()
-
-
 def test_untested_dialects_keep_one_expression(large):
     model, _ = large
     for dialect in ("mysql", "spark"):

@@ -18,6 +18,7 @@ from aucrank._export.onnx.columns import Inputs
 from aucrank._export.onnx.model import Model, write_model
 from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
+from aucrank._export.sizes import NAMES_OF_LANGUAGES, warn_of_size
 from aucrank._export.sql_layers import sql_of
 from aucrank._export.treelite import treelite_model
 from aucrank._page.model import model_page
@@ -48,6 +49,13 @@ class ExportMixin:
     def _link(self) -> Link | None:
         """Return the link from scores to `predict_proba`, where one exists."""
         return None
+
+    def _sized_formula(self, form: str) -> Formula:
+        """Return the formula of the score for a form; warn if it will be very large."""
+        name = type(self).__name__
+        formula = read_formula(self._formula(), name, form)
+        warn_of_size(formula, self._schema, form, name)
+        return formula
 
     def _output_formula(self, output: str, form: str) -> Formula:
         """Return the formula that an export computes: the score, or the probability."""
@@ -92,15 +100,19 @@ class ExportMixin:
             or a calibration curve when probabilities are exported; if the dialect is unknown, or
             cannot express a name or a category, such as an empty name or NUL.
 
+        Warns
+        -----
+        ExportSizeWarning
+            If it will take more than some 20 MB, with its size.
+
         Notes
         -----
         Terms are added in the order in which the model adds them, and most sums are exact, so that
         a database that computes in double precision, as sqlite and duckdb do, gives the same
         doubles as `decision_function`. Beyond 500 branches the expression is a query of steps over
         codes of the columns: 2.6 MB for a default `GradientBoostingRanker`. Beyond 100,000 nodes
-        DuckDB and PostgreSQL walk through arrays of nodes if the sum is exact. Beyond 20 MB a
-        warning is raised. A linear score needs columns of a floating type: databases differ in how
-        they multiply weights and decimals.
+        DuckDB and PostgreSQL walk through arrays of nodes if the sum is exact. A linear score needs
+        columns of a floating type: databases differ in how they multiply weights and decimals.
 
         Examples
         --------
@@ -150,8 +162,8 @@ class ExportMixin:
 
         Warns
         -----
-        UserWarning
-            If the document will take more than some 50 MB, with its size.
+        ExportSizeWarning
+            If it will take more than some 20 MB, with its size.
 
         Notes
         -----
@@ -170,7 +182,7 @@ class ExportMixin:
         check_is_fitted(self)
         check_names(model_name, timestamp)
         return write_formula(
-            read_formula(self._formula(), type(self).__name__, "PMML"),
+            self._sized_formula("PMML"),
             self._schema,
             model_name=model_name,
             version=_core.__version__,
@@ -200,6 +212,11 @@ class ExportMixin:
         ValueError
             If a part of the model cannot be expressed, such as a split by a classifier of your own.
 
+        Warns
+        -----
+        ExportSizeWarning
+            If it will take more than some 20 MB, with its size.
+
         Notes
         -----
         The document is an object with
@@ -221,7 +238,9 @@ class ExportMixin:
         """
         check_is_fitted(self)
         score = json.loads(self._formula())
-        check_written(parse(score), type(self).__name__, "JSON")
+        formula, name = parse(score), type(self).__name__
+        check_written(formula, name, "JSON")
+        warn_of_size(formula, self._schema, "JSON", name)
         document = {
             "format": "aucrank-formula",
             "version": 1,
@@ -260,6 +279,11 @@ class ExportMixin:
             if a column has an empty name, or categories of both text and numbers; or if a matrix
             would have to hold text.
 
+        Warns
+        -----
+        ExportSizeWarning
+            If it will take more than some 20 MB, with its size.
+
         See Also
         --------
         onnx_converter : A pipeline of scikit-learn as one document, by skl2onnx.
@@ -294,8 +318,7 @@ class ExportMixin:
     def _onnx_model(self) -> Model:
         """Return the model from which ONNX documents are written."""
         check_is_fitted(self)
-        formula = read_formula(self._formula(), type(self).__name__, "ONNX")
-        return Model(formula, self._schema, self.classes_, self._link())
+        return Model(self._sized_formula("ONNX"), self._schema, self.classes_, self._link())
 
     def onnx_parser(self) -> Callable[..., list[Any]]:
         """Declare the outputs of a ranker to skl2onnx.
@@ -438,6 +461,11 @@ class ExportMixin:
             `LinearRanker`, `MartiRank` or a forest of medians; if its trees test pairs of
             categories; or if it would have more than ten million nodes.
 
+        Warns
+        -----
+        ExportSizeWarning
+            If it will take more than some 20 MB, with its size.
+
         Examples
         --------
         >>> from aucrank import RankBoost
@@ -449,8 +477,7 @@ class ExportMixin:
         check_is_fitted(self)
         name = type(self).__name__
         treelite = import_extra("treelite", "treelite", f"{name}.to_treelite")
-        formula = read_formula(self._formula(), name, "Treelite")
-        return treelite_model(treelite, formula, self._schema, name)
+        return treelite_model(treelite, self._sized_formula("Treelite"), self._schema, name)
 
     def to_code(
         self,
@@ -488,6 +515,11 @@ class ExportMixin:
             If a part of the model cannot be expressed, such as a split by a classifier of your own;
             if the language is unknown, or a category has no form in C, such as NUL.
 
+        Warns
+        -----
+        ExportSizeWarning
+            If it will take more than some 20 MB, with its size.
+
         Notes
         -----
         Sums are in the order of the model, so that scores are equal to the last bit. A C compiler
@@ -505,5 +537,7 @@ class ExportMixin:
         np.True_
         """
         formula = self._output_formula(output, "code")
+        check_choice(language, "language", tuple(NAMES_OF_LANGUAGES))
+        warn_of_size(formula, self._schema, NAMES_OF_LANGUAGES[language], type(self).__name__)
         what = f"{output.capitalize()} by a {type(self).__name__}"
         return code_of(formula, self._schema, language, what)

@@ -36,9 +36,9 @@ from aucrank._export.formula import (
     tests_of,
     trees_of,
 )
+from aucrank._export.sizes import warn_of_size
 from aucrank._export.sql import SqlWriter
 from aucrank._utils.sql_spelling import spelling_of
-from aucrank._utils.warn import warn_caller
 
 # Larger expressions are not readable.
 _MOST_READABLE = 500
@@ -66,10 +66,6 @@ _LEFT = _THRESHOLD_BITS + _COLUMN_BITS
 # Doubles hold all integers below this bound.
 _WHOLE_NUMBERS = 2**53
 
-# In characters; and the measured length of the text of a node.
-_LARGE = 20_000_000
-_CHARACTERS_OF_NODE = 32
-
 
 def sql_of(formula: Formula, what: str, schema: Schema, dialect: str) -> str:
     """Return a formula as a SQL expression, in steps if it is too large for one.
@@ -93,17 +89,12 @@ def sql_of(formula: Formula, what: str, schema: Schema, dialect: str) -> str:
 
     Warns
     -----
-    UserWarning
-        If it is larger than most databases accept.
+    ExportSizeWarning
+        If it is very large.
     """
-    n_nodes = sum(len(tree.nodes) for tree in trees_of(formula))
-    if n_nodes * _CHARACTERS_OF_NODE > _LARGE:
-        warn_caller(
-            f"the SQL of this {what} of {n_nodes:,} nodes takes about"
-            f" {n_nodes * _CHARACTERS_OF_NODE // 10**6} MB, which few databases take: distill it to"
-            " a smaller model, or use to_treelite() or to_onnx()",
-        )
-    if spelling_of(dialect).has_layers and needs_layers(formula):
+    in_steps = spelling_of(dialect).has_layers and needs_layers(formula)
+    warn_of_size(formula, schema, "SQL in steps" if in_steps else "SQL", what)
+    if in_steps:
         query = LayeredSqlWriter(schema, dialect).query(formula)
         if query is not None:
             return query

@@ -31,6 +31,7 @@ from aucrank._export.formula import (
 )
 from aucrank._export.rules import Region, Words, opaque_side
 from aucrank._export.shap import shap_model
+from aucrank._export.sizes import warn_of_size
 from aucrank._export.sql import SqlWriter
 from aucrank._plots.tree import RankingTreeDisplay, draw_tree
 from aucrank._utils.dialects import Dialect
@@ -609,6 +610,11 @@ class RankingTree:
             dialect is unknown, or cannot express a name or a category, such as an empty name or
             NUL.
 
+        Warns
+        -----
+        ExportSizeWarning
+            If it will take more than some 20 MB, with its size.
+
         Examples
         --------
         >>> from aucrank import TreeRank
@@ -620,8 +626,9 @@ class RankingTree:
         END
         """
         writer = SqlWriter(self._schema, dialect)
-        formula = self._core.formula(self._core.leaf_scores())
-        return writer.formula(read_formula(formula, "tree", "SQL"))
+        formula = read_formula(self._core.formula(self._core.leaf_scores()), "tree", "SQL")
+        warn_of_size(formula, self._schema, "SQL", "tree")
+        return writer.formula(formula)
 
     def plot(
         self,

@@ -30,7 +30,6 @@ from aucrank._export.formula import (
     Test,
     Tree,
     features_of,
-    trees_of,
 )
 from aucrank._export.pmml.document import (
     add,
@@ -43,13 +42,8 @@ from aucrank._export.pmml.document import (
     start_document,
     text_of,
 )
-from aucrank._utils.warn import warn_caller
 
 Element = ElementTree.Element
-
-# In characters; and the measured length of the text of a node.
-_LARGE = 50_000_000
-_CHARACTERS_OF_NODE = 310
 
 
 def write_formula(
@@ -75,19 +69,7 @@ def write_formula(
     ------
     ValueError
         If a name or a category holds a character that XML cannot express, or a name is empty.
-
-    Warns
-    -----
-    UserWarning
-        If it is very large.
     """
-    n_nodes = sum(len(tree.nodes) for tree in trees_of(formula))
-    if n_nodes * _CHARACTERS_OF_NODE > _LARGE:
-        warn_caller(
-            f"the PMML of this model of {n_nodes:,} nodes takes about"
-            f" {n_nodes * _CHARACTERS_OF_NODE // 10**6} MB: to_onnx() writes a twentieth of it, or"
-            " distill it to a smaller model"
-        )
     tested = sorted(set(features_of(formula))) or [0]
     check_columns(schema, tested)
     names = [schema.shown_name(feature) for feature in tested]

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank._data.table import Table
 from aucrank._export.formula import Formula, read_formula
 from aucrank._export.pmml.document import check_names
+from aucrank._export.sizes import warn_of_size
 from aucrank._export.sql import SqlWriter
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.files import write_atomically
@@ -235,7 +236,9 @@ class WrittenCard(EditedCard):
           ELSE 53 END
         """
         formula = self._output_formula(output, "SQL")
-        text = SqlWriter(self._schema, dialect).formula(formula)
+        writer = SqlWriter(self._schema, dialect)
+        warn_of_size(formula, self._schema, "SQL", type(self).__name__)
+        text = writer.formula(formula)
         return "".join([*map(export.sql_comment, self.edits_), text])
 
     def to_code(
