@@ -23,6 +23,7 @@ from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
 from aucrank._data.weights import number_of_rows
 from aucrank._export.links import Link, LogOdds
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
 from aucrank.additive._bins import special_by_column
@@ -305,6 +306,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         n_stages: int | None = ranker_of(self.estimator)._n_stages()
         return None if n_stages is None else n_stages + 1
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,
