@@ -62,7 +62,11 @@ def is_times(series: nw.Series[Any]) -> bool:
 
 def is_boolean(series: nw.Series[Any]) -> bool:
     """Return whether a column holds booleans by its dtype."""
-    return not _is_plain(series) and series.dtype == nw.Boolean
+    if _is_plain(series):
+        return False
+    if is_sparse(series):
+        return bool(series.to_native().dtype.subtype.kind == "b")
+    return series.dtype == nw.Boolean
 
 
 def is_counted(series: nw.Series[Any], counts: DateUnit | None) -> bool:

@@ -222,7 +222,7 @@ class ClinicalCard(DrawnCard):
         those of these lines, so that a few rows whose value is missing neither get many points by
         chance nor determine the scale.
 
-        Where `monotone` or the ``monotonic_cst`` of the ranker binds a number, neighbouring
+        Where ``monotone`` or the ``monotonic_cst`` of the ranker binds a number, neighbouring
         intervals against its direction are joined, and the regression is repeated.
 
         References

@@ -91,7 +91,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         ``{"age": 1, "income": -1}``: 1 where the positive class may only become likelier as the
         number grows, -1 where it may only become less likely, 0 for either. The ranker is fitted
         with these directions as its ``monotonic_cst``, which must not be set, too.
-    min_bin_share : float, default=0.005
+    min_bin_share : float, default=0.001
         Minimum share of the training rows, by weight, in a bin of known values; in [0, 0.5]. A bin
         also needs 20 rows, or a tenth of all if that is less. Smaller bins are joined with the
         neighbour whose value is nearest, the smallest first; a neighbour of a category is the one
@@ -241,7 +241,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         pdo: float = 20.0,
         high_points: str = "positive",
         monotone: Any = False,
-        min_bin_share: float = 0.005,
+        min_bin_share: float = 0.001,
         special_values: Any = None,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
