@@ -210,7 +210,7 @@ def skewed_rows(n):
     return frame, rng.random(n) < 1 / (1 + np.exp(-risk))
 
 
-@pytest.mark.parametrize(("n", "least"), [(60, 6), (600, 20), (6000, 30)])
+@pytest.mark.parametrize(("n", "least"), [(60, 6), (600, 20), (30_000, 30)])
 @pytest.mark.parametrize(
     "estimator",
     [GradientBoostingRanker.additive(monotonic_cst={"visits": 1}), RIMARC(), RankBoost()],
