@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import RIMARC, Scorecard
+from aucrank import RIMARC, GradientBoostingRanker, Scorecard
 from aucrank._data.scores import auc_of_bins
 from aucrank.additive._scorecard.integer import (
     Rows,
@@ -179,7 +179,73 @@ def test_many_missing_values_keep_their_points():
     assert mine == pytest.approx(full, abs=3)
 
 
-@pytest.mark.parametrize(("n", "least"), [(60, 12), (500, 20), (4000, 80)])
+def test_missing_values_of_few_rows_do_not_set_the_scale():
+    # A weak score, with an AUC of .55, and 1 % of the rows missing, half of them positive.
+    rng = np.random.default_rng(8)
+    n = 5000
+    frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"])
+    y = rng.random(n) < 1 / (1 + np.exp(1 - 0.12 * frame.sum(axis=1)))
+    frame.loc[:49, "a"] = np.nan
+    y[:50] = np.arange(50) % 2 == 0
+    card = Scorecard().fit(frame, y)
+    assert card.score(frame, y) == pytest.approx(0.56, abs=0.02)
+    with pytest.warns(UserWarning, match=r"a is missing \(50 rows\)"):
+        table = card.to_integer_score(frame, y).card()
+    of_feature = table["feature"] == "a"
+    is_missing = table["rule"] == "a is missing"
+    known = table["points"][of_feature & ~is_missing]
+    assert known.min() <= table["points"][is_missing][0] <= known.max()
+    assert table["points"][~is_missing].max() == 10
+    free = card.to_integer_score(frame, y, min_bin_share=0).card()
+    assert free["points"][free["rule"] == "a is missing"] == 10
+    assert free["points"][free["rule"] != "a is missing"].max() < 10
+
+
+def with_a_turn(n=3000):
+    """Rows whose risk rises along "a" and falls at its end, and falls along "b" but for its end."""
+    rng = np.random.default_rng(9)
+    frame = pd.DataFrame(rng.uniform(0, 10, size=(n, 3)), columns=["a", "b", "c"])
+    up, down = (np.where(frame[c] < 9, frame[c], 12 - frame[c]) for c in ("a", "b"))
+    y = rng.random(n) < 1 / (1 + np.exp(-0.4 * (up - down)))
+    return frame, y
+
+
+def steps_of(card, feature):
+    """Return the differences of the points of neighbouring intervals."""
+    table = card.card()
+    is_interval = (table["feature"] == feature) & (table["rule"] != f"{feature} is missing")
+    return np.diff(table["points"][is_interval])
+
+
+@pytest.mark.parametrize("high_points", ["positive", "negative"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"monotone": True},
+        {"monotone": {"a": 1, "b": -1}},
+        {"estimator": GradientBoostingRanker.additive(monotonic_cst={"a": 1, "b": -1})},
+    ],
+    ids=["all", "directions", "ranker"],
+)
+def test_integer_scores_and_new_cuts_keep_the_directions_of_the_card(params, high_points):
+    frame, y = with_a_turn()
+    sign = 1 if high_points == "positive" else -1
+    free = Scorecard(high_points=high_points).fit(frame, y)
+    card = Scorecard(high_points=high_points, **params).fit(frame, y)
+    for make in (
+        lambda of: of.to_integer_score(frame, y, cuts="quantiles", max_points=100),
+        lambda of: of.with_cuts("a", [2, 4, 6, 8, 9], frame, y).with_cuts("b", [5, 9], frame, y),
+    ):
+        # Without directions the last interval is on the wrong side.
+        assert sign * steps_of(make(free), "a")[-1] < 0
+        assert sign * steps_of(make(free), "b")[-1] > 0
+        kept = make(card)
+        assert (sign * steps_of(kept, "a") >= 0).all()
+        assert (sign * steps_of(kept, "b") <= 0).all()
+        assert sign * steps_of(kept, "a").sum() > 0
+
+
+@pytest.mark.parametrize(("n", "least"), [(60, 6), (500, 20), (4000, 80)])
 def test_intervals_have_rows_enough(n, least):
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({"a": rng.normal(size=n) ** 3, "b": rng.integers(0, 4, n) ** 2})

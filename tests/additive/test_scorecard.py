@@ -57,6 +57,7 @@ def test_points_equal_those_computed_by_hand_from_the_terms_of_rimarc(high_point
         base_points=500,
         base_odds=3,
         pdo=50,
+        min_bin_share=0,
     ).fit(X, Y)
     # The score of each row by the step functions, one feature at a time.
     values = np.zeros((len(X), X.shape[1]))
@@ -197,6 +198,49 @@ def test_bins_hold_their_share_of_rows(estimator, share):
         assert n_known == 1 or rows[:n_known].min() / len(X) >= share
         n_small += (rows[n_known:] / len(X) < share).sum()
     assert n_small > 0  # Special and missing values keep their bins.
+
+
+def skewed_rows(n):
+    """Rows of a count with a thin tail and of a few rare categories; the risk rises with both."""
+    rng = np.random.default_rng(7)
+    visits = rng.geometric(0.4, n)
+    kind = rng.choice(list("abcde"), n, p=[0.5, 0.47, 0.02, 0.007, 0.003])
+    risk = 0.5 * visits + 0.3 * (kind > "b") - 2
+    frame = pd.DataFrame({"visits": visits, "kind": pd.Categorical(kind)})
+    return frame, rng.random(n) < 1 / (1 + np.exp(-risk))
+
+
+@pytest.mark.parametrize(("n", "least"), [(60, 6), (600, 20), (30_000, 30)])
+@pytest.mark.parametrize(
+    "estimator",
+    [GradientBoostingRanker.additive(monotonic_cst={"visits": 1}), RIMARC(), RankBoost()],
+    ids=["booster", "RIMARC", "RankBoost"],
+)
+def test_a_line_has_20_rows_or_a_tenth_of_all_unless_turned_off(estimator, n, least):
+    frame, y = skewed_rows(n)
+
+    def sizes(**params):
+        table = Scorecard(estimator=estimator, pdo=200, **params).fit(frame, y).card()
+        return table["size"][~np.char.endswith(table["rule"], "is missing")]
+
+    assert sizes().min() >= least
+    assert sizes(min_bin_share=0.1).min() >= max(0.1 * n, least)
+    if n == 600:
+        assert sizes(min_bin_share=0).min() < least
+
+
+def test_the_least_number_of_rows_does_not_depend_on_the_unit_of_weights():
+    frame, y = skewed_rows(900)
+    card = Scorecard(pdo=200).fit(frame, y)
+    for unit in (1e-3, 0.7, 5.5):
+        weighted = Scorecard(pdo=200).fit(frame, y, np.full(900, unit))
+        assert weighted.card()["rule"].tolist() == card.card()["rule"].tolist()
+    # A row of weight 3 is three rows.
+    copies = np.repeat(np.arange(900), 3)
+    expected = Scorecard(pdo=200).fit(frame.iloc[copies], y[copies])
+    assert_array_equal(
+        Scorecard(pdo=200).fit(frame, y, np.full(900, 3)).points(frame), expected.points(frame)
+    )
 
 
 @pytest.mark.parametrize(
@@ -356,7 +400,7 @@ def test_a_database_computes_points_or_the_score():
 
 def test_values_that_the_ranker_ignores_have_the_points_of_the_overall_share():
     ranker = RIMARC(missing="ignore").fit(X, Y)
-    card = Scorecard(estimator=RIMARC(missing="ignore"), pdo=5000).fit(X, Y)
+    card = Scorecard(estimator=RIMARC(missing="ignore"), pdo=5000, min_bin_share=0).fit(X, Y)
     for name in ("income", "trade"):
         terms, table = ranker.terms(), card.card()
         values = terms["value"][terms["feature"] == name]
@@ -383,7 +427,8 @@ def test_categories_are_matched_by_value_and_unseen_ones_are_missing():
 def test_a_frozen_ranker_is_not_fitted_again():
     first, y_first = loans(1000, 5)
     ranker = RankBoost(n_rounds=40).fit(first, y_first == "bad")
-    card = Scorecard(estimator=FrozenEstimator(ranker), pdo=2000).fit(X, Y == "default")
+    frozen = FrozenEstimator(ranker)
+    card = Scorecard(estimator=frozen, pdo=2000, min_bin_share=0).fit(X, Y == "default")
     assert card.ranker_auc_ == pytest.approx(
         roc_auc_score(Y, ranker.decision_function(X)), abs=1e-12
     )
@@ -401,7 +446,7 @@ def test_categories_of_a_frozen_ranker_are_matched_by_value():
     # Other codes: a level of the ranker is gone, and a new one sorts first.
     trade = X["trade"].astype(object).where(X["trade"] != "cook", "baker")
     rows = X.assign(trade=trade)
-    card = Scorecard(estimator=FrozenEstimator(ranker), pdo=500).fit(rows, Y)
+    card = Scorecard(estimator=FrozenEstimator(ranker), pdo=500, min_bin_share=0).fit(rows, Y)
     known = rows["trade"] != "baker"
     assert card.ranker_auc_ == pytest.approx(
         roc_auc_score(Y, ranker.decision_function(rows)), abs=1e-12

@@ -12,6 +12,7 @@ import pytest
 from aucrank import RIMARC, Scorecard
 from numpy.testing import assert_array_equal
 from scipy.optimize import minimize_scalar
+from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
 
 from tests.common.loans import SPECIAL, X, Y, document
@@ -62,6 +63,23 @@ def test_points_of_new_cuts_are_the_most_likely_ones_given_the_other_features(hi
         best = minimize_scalar(loss, bounds=(-15, 15), options={"xatol": 1e-10}).x
         # Totals are whole: those of the bin and of its least are rounded.
         assert abs(sign * factor * best - found[rows]).max() <= 1.0
+
+
+def test_bins_against_the_direction_of_the_card_are_estimated_together():
+    rng = np.random.default_rng(1)
+    x = np.repeat(np.arange(6.0), 100)
+    y = rng.random(600) < np.repeat([0.1, 0.3, 0.2, 0.5, 0.45, 0.4], 100)
+    card = Scorecard(estimator=RIMARC(), monotone=True, pdo=2000).fit(x[:, None], y)
+    points = bins_of(card.with_cuts(0, [1, 2, 3, 4, 5], x[:, None], y), "x0")[1][:-1]
+    rates = np.array([y[x == k].mean() for k in range(6)])
+    pools = IsotonicRegression().fit_transform(np.arange(6), rates)
+    assert len(set(pools)) < 6
+    evidence = []
+    for pool in pools:
+        rows = np.isin(x, np.flatnonzero(pools == pool))
+        evidence.append(np.log((y[rows].sum() + 0.5) / ((~y[rows]).sum() + 0.5)))
+    expected = 2000 / np.log(2) * (np.array(evidence) - min(evidence))
+    np.testing.assert_allclose(points, expected, atol=1)
 
 
 def test_points_of_a_card_with_one_feature_are_the_weights_of_evidence():

@@ -196,7 +196,7 @@ def test_printed_totals_have_their_probability_and_share_of_rows(card):
 def test_a_small_share_is_not_printed_as_zero():
     kinds = pd.DataFrame({"kind": np.repeat(["a", "b", "rare"], [2000, 1999, 1])})
     y = np.arange(4000) % 10 < np.repeat([2, 8], 2000)
-    text = Scorecard(estimator=RIMARC()).fit(kinds, y).to_text()
+    text = Scorecard(estimator=RIMARC(), min_bin_share=0).fit(kinds, y).to_text()
     (line,) = (line for line in text.splitlines() if line.strip().startswith("rare"))
     assert "<0.1%" in line
 

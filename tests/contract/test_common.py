@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from aucrank import AURORA, RankingForest, Scorecard, TreeRank
+from aucrank import RankingForest, TreeRank
 from aucrank._base.registry import public_estimators
 from sklearn.utils.estimator_checks import (
     check_class_weight_classifiers,
@@ -30,12 +30,9 @@ PURE_LEAVES = {"check_class_weight_classifiers": "leaves of one class have no ot
 def grows_pure_leaves(estimator):
     """Whether it is an unpruned tree of many leaves, or a forest of ranks of leaves.
 
-    A forest with ``max_samples`` chooses small leaves, too. Of the 50 rows of the check, a single
-    term of the AURORA of a card holds for rows of one class alone.
+    A forest with ``max_samples`` chooses small leaves, too.
     """
     params = estimator.get_params(deep=False)
-    if isinstance(estimator, Scorecard) and isinstance(estimator.estimator, AURORA):
-        return True
     if isinstance(estimator, RankingForest):
         takes_order = params["aggregation"] in ("rank_mean", "kendall")
         return takes_order or params["max_samples"] is not None

@@ -41,6 +41,7 @@ from aucrank._data.weights import (
     class_factors,
     weigh_classes,
 )
+from aucrank._utils.keywords import SuggestsKeywords, suggests_keywords
 from aucrank._utils.params import check_seed, check_verbose
 from aucrank._utils.threads import effective_n_threads, threads_for
 from aucrank._utils.warn import warn_caller
@@ -56,7 +57,9 @@ _NONE_GIVEN = ValidationSet()
 _FEW_BYTES = 1 << 26
 
 
-class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator, ABC):
+class CoreEstimator(
+    SuggestsKeywords, SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator, ABC
+):
     """Base of all estimators that learn a core model, with or without labels.
 
     It does not depend on the use of the model: `BaseRanker` adds scores and labels, a transformer
@@ -268,6 +271,7 @@ class CoreEstimator(SaveMixin, SummaryMixin, CallbackSupportMixin, BaseEstimator
         ]
         return f"[{type(self).__name__}] {', '.join([done, *found])}"
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

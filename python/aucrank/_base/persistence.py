@@ -45,6 +45,9 @@ _COMPARED_AT_ONCE = 4096
 # Sample sizes in a header.
 _OF_SAMPLE = ("n_rows", "n_all_rows")
 
+# Key of a saved report for `Schema.flags`: of columns the core holds only what it reads rows by.
+_FLAGS = "two_values"
+
 # Classes whose instances may be parameters of estimators.
 _parts: dict[str, type[Any]] = {}
 
@@ -116,8 +119,11 @@ class Header:
             header["sample"] = dict(zip(_OF_SAMPLE, self.sample, strict=True))
         if self.reading is not None and (reading := self.reading.to_json()):
             header["reading"] = reading
-        if self.report:
-            header["report"] = encode_params(self.report)
+        report = self.report
+        if flags := self.schema.flags:
+            report = {**report, _FLAGS: flags}
+        if report:
+            header["report"] = encode_params(report)
         text = json.dumps(header, allow_nan=False)
         _check_objects(text)
         return text
@@ -148,6 +154,9 @@ class Header:
                     report = found.get("report")
                     if not isinstance(report, dict | None):
                         raise ValueError("`report` has an unknown form")
+                    report = decode_params(report or {})
+                    if (flags := report.pop(_FLAGS, None)) is not None:
+                        schema = schema.with_flags(flags)
                     header = cls(
                         estimator,
                         params,
@@ -155,7 +164,7 @@ class Header:
                         schema,
                         _sample_of(found.get("sample")),
                         reading,
-                        decode_params(report or {}),
+                        report,
                     )
                 case _:
                     raise ValueError("`estimator`, `classes` or `features` has an unknown form")

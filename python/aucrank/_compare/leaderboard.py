@@ -16,6 +16,7 @@ from aucrank._compare.page import one_line, write_page
 from aucrank._compare.request import read_request
 from aucrank._compare.running import Parallel
 from aucrank._utils.files import write_atomically
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_verbose
 from aucrank._utils.plain_text import shown
 
@@ -136,6 +137,7 @@ class Leaderboard:
         write_atomically(path, self.to_html(title=title, timestamp=timestamp))
 
 
+@suggests_keywords
 def compare(
     X: Any,
     y: ArrayLike | None = None,

@@ -87,6 +87,8 @@ class _Column:
         self._dates: dict[str, str] = {}
         self._may_have_times = False
         self._counts: DateUnit = "days"
+        # Whether all batches with values hold booleans.
+        self._is_boolean: bool | None = None
 
     @property
     def is_numeric(self) -> bool:
@@ -110,6 +112,7 @@ class _Column:
         if self._is_listed or frames.is_all_missing(series):
             return
         is_categorical = self._by_dtype and frames.is_categorical(series)
+        self._is_boolean = frames.is_boolean(series) and self._is_boolean is not False
         self._kinds.setdefault(is_categorical, origin)
         self._check_kinds()
         if is_categorical:
@@ -155,6 +158,8 @@ class _Column:
         self._may_have_times |= other._may_have_times
         if other._counts == "moments":
             self._counts = "moments"
+        if other._is_boolean is not None:
+            self._is_boolean = other._is_boolean and self._is_boolean is not False
         if other._is_declared is not None:
             self._is_declared = other._is_declared and self._is_declared is not False
         self._floats |= other._floats
@@ -174,7 +179,9 @@ class _Column:
         if self.is_numeric:
             if "times" in self._dates:
                 return Feature(self.name, counts="hours")
-            return Feature(self.name, counts=self._counts if "dates" in self._dates else None)
+            if "dates" in self._dates:
+                return Feature(self.name, counts=self._counts)
+            return Feature(self.name, flag="boolean" if self._is_boolean else None)
         levels = self._levels.levels()
         if len(self._exact) == 2:
             self._refuse_inexact(levels)

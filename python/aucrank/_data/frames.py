@@ -60,6 +60,15 @@ def is_times(series: nw.Series[Any]) -> bool:
     return series.dtype == nw.Duration or _object_kind(series) is timedelta
 
 
+def is_boolean(series: nw.Series[Any]) -> bool:
+    """Return whether a column holds booleans by its dtype."""
+    if _is_plain(series):
+        return False
+    if is_sparse(series):
+        return bool(series.to_native().dtype.subtype.kind == "b")
+    return series.dtype == nw.Boolean
+
+
 def is_counted(series: nw.Series[Any], counts: DateUnit | None) -> bool:
     """Return whether a column holds times if they are counted in hours, or dates if in days."""
     return counts is not None and (is_times(series) if counts == "hours" else is_dates(series))

@@ -23,7 +23,8 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.column_lookup import IN_A_LIST, find_column
 from aucrank._data.column_warnings import ColumnWarnings, OtherTypes
 from aucrank._data.date_columns import days_of_array, unit_of_days
-from aucrank._data.schema import Factor, Feature, LevelSet, Schema, column_label, is_missing
+from aucrank._data.flags import with_flags
+from aucrank._data.schema import Factor, Feature, Flag, LevelSet, Schema, column_label, is_missing
 from aucrank._data.sparse import SparseColumns
 
 Matrix = NDArray[np.float64] | NDArray[np.float32]
@@ -99,7 +100,8 @@ def learn_columns(
                 vectors[index] = table.counted(index)
                 features.append(Feature(name, counts=unit_of_days(vectors[index])))
             else:
-                features.append(Feature(name))
+                flag: Flag | None = "boolean" if table.is_boolean(index) else None
+                features.append(Feature(name, flag=flag))
             continue
         factors = table.factors(index)
         found = LevelSet(column_label(name, index))
@@ -110,7 +112,8 @@ def learn_columns(
         is_declared = not by_dtype or table.is_declared(index)
         warnings.look_at(feature, index, found.n_known, is_declared=is_declared)
     warnings.warn()
-    return _gather(table, vectors), Schema(tuple(features))
+    columns = _gather(table, vectors)
+    return columns, Schema(tuple(with_flags(features, columns, kept)))
 
 
 def learn_names(estimator: BaseEstimator, frame: nw.DataFrame[Any]) -> None:
@@ -238,6 +241,8 @@ class _Table(Protocol):
 
     def is_times(self, index: int) -> bool: ...
 
+    def is_boolean(self, index: int) -> bool: ...
+
     def counted(self, index: int) -> NDArray[np.float64]:
         """Days since 1970 of a column of dates, hours of one of times."""
 
@@ -361,6 +366,9 @@ class _FrameTable:
     def is_times(self, index: int) -> bool:
         return frames.is_times(self.columns[index])
 
+    def is_boolean(self, index: int) -> bool:
+        return frames.is_boolean(self.columns[index])
+
     def counted(self, index: int) -> NDArray[np.float64]:
         return frames.counted(self.columns[index])
 
@@ -421,6 +429,9 @@ class _SparseTable:
     def is_times(self, index: int) -> bool:
         return False
 
+    def is_boolean(self, index: int) -> bool:
+        return False
+
     def counted(self, index: int) -> NDArray[np.float64]:
         raise NotImplementedError("a sparse matrix holds numbers")
 
@@ -470,6 +481,9 @@ class _ArrayTable:
 
     def is_times(self, index: int) -> bool:
         return False
+
+    def is_boolean(self, index: int) -> bool:
+        return self.X.dtype.kind == "b"
 
     def counted(self, index: int) -> NDArray[np.float64]:
         return np.ascontiguousarray(days_of_array(self.X[:, index]))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,11 @@ from aucrank._data.matching import Matcher
 from aucrank._utils.numbers import DateUnit
 
 Level = str | int | float | bool
+
+#: Kind of a column that holds 0 and 1 alone.
+Flag = Literal["number", "boolean"]
+
+_WORDS: dict[Flag, tuple[str, str]] = {"number": ("0", "1"), "boolean": ("no", "yes")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +54,22 @@ class Feature:
         Unit of the numbers in a column of dates since 1970: whole days, or moments as fractions of
         days; or of durations. It affects how they are printed, and which columns of dates and times
         are read as such.
+    flag : {"number", "boolean"} or None
+        Whether a numeric column held 0 and 1 alone in training, as numbers or as booleans. It
+        affects how rules are printed.
     """
 
     name: str | None
     levels: tuple[Level, ...] | None = None
     counts: DateUnit | None = field(default=None, compare=False)
+    flag: Flag | None = field(default=None, compare=False)
+
+    def flag_text(self, low: float, high: float) -> str | None:
+        """Return the value of a flag that is in ``[low, high)``; None if it is not a single one."""
+        if self.flag is None:
+            return None
+        inside = [word for value, word in enumerate(_WORDS[self.flag]) if low <= value < high]
+        return inside[0] if len(inside) == 1 else None
 
     def encode(
         self, factors: Iterable[Factor], unmatched: "Unmatched | None" = None
@@ -156,6 +172,35 @@ class Schema:
             for feature in self.features
             for unit in [counts.get(feature.name or "", feature.counts)]
         ]
+        return Schema(tuple(features))
+
+    @property
+    def flags(self) -> dict[str, list[int]]:
+        """Positions of the columns that held 0 and 1 alone, by kind."""
+        found: dict[str, list[int]] = {}
+        for place, feature in enumerate(self.features):
+            if feature.flag is not None:
+                found.setdefault(feature.flag, []).append(place)
+        return found
+
+    def with_flags(self, flags: Any) -> "Schema":
+        """Return the schema with what `flags` returned.
+
+        Raises
+        ------
+        ValueError
+            If it has another form.
+        """
+        features = list(self.features)
+        if not isinstance(flags, dict) or not flags.keys() <= _WORDS.keys():
+            raise ValueError("the columns of two values have an unknown form")
+        for kind, places in flags.items():
+            for place in places if isinstance(places, list) else [None]:
+                if type(place) is not int or not 0 <= place < len(features):
+                    raise ValueError(f"{place!r} is not the position of a column of two values")
+                if features[place].levels is not None:
+                    raise ValueError(f"column {place} has categories, not two values")
+                features[place] = replace(features[place], flag=kind)
         return Schema(tuple(features))
 
     @property

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 
+from aucrank import _core
 from aucrank._data.labels import plain_label
 from aucrank._data.vectors import numbers, plain_vector, vector
 
@@ -52,6 +53,19 @@ def check_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.flo
         row = int(weight.argmin())
         raise ValueError(f"sample_weight must not be negative, got {weight[row]} in row {row}")
     return weight
+
+
+def number_of_rows(weight: NDArray[np.float64] | None, n_rows: int) -> int:
+    """Return the number of rows as the core counts them.
+
+    A row of whole weight k counts as k; if some weight is not whole, every row of positive weight
+    counts as one.
+    """
+    if weight is None:
+        return n_rows
+    if _core.WeightRange().with_part(weight, 0).are_counts():
+        return int(fsum(weight))
+    return int(np.count_nonzero(weight))
 
 
 def check_class_sums(

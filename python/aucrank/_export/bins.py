@@ -34,6 +34,8 @@ class Bin:
         The categories.
     counts : {"days", "moments"} or None
         Unit of the numbers, if they are dates.
+    flag : str
+        The only value of an interval, if the column held 0 and 1 alone; otherwise empty.
     """
 
     kind: Kind
@@ -45,6 +47,7 @@ class Bin:
     special: float | None = None
     levels: tuple[Level, ...] = ()
     counts: DateUnit | None = None
+    flag: str = ""
 
     @classmethod
     def of(cls, bin_: "Bin", **more: Any) -> Self:
@@ -58,7 +61,7 @@ class Bin:
 
     @property
     def label(self) -> str:
-        """The values without the name of the feature; empty for an interval."""
+        """The values without the name of the feature; empty for an interval of several."""
         match self.kind:
             case "category":
                 return ", ".join(shown(level) for level in self.levels)
@@ -66,7 +69,7 @@ class Bin:
                 return value_text(self.special, self.counts)
             case "missing":
                 return "missing"
-        return ""
+        return self.flag
 
     @property
     def bounds(self) -> tuple[str, str]:
@@ -224,6 +227,7 @@ def _known_values(
         inside_it = [words.value(place, value) for value in special if low <= value < high]
         if inside_it:
             rule += f" except {', '.join(inside_it)}"
-        yield {"kind": "interval", "rule": rule, "low": low, "high": high}
+        flag = schema.features[place].flag_text(low, high) or ""
+        yield {"kind": "interval", "rule": rule, "low": low, "high": high, "flag": flag}
     for value in special:
         yield {"kind": "special", "rule": f"{name} = {words.value(place, value)}", "special": value}

@@ -221,6 +221,8 @@ class Words:
         name = self.said_name(feature)
         if rule.levels is not None:
             return self._levels(feature, rule.levels)
+        if (value := self._schema.features[feature].flag_text(rule.low, rule.high)) is not None:
+            return f"{name} = {value}"
         match rule.low > -inf, rule.high < inf:
             case True, True:
                 low, high = (self.bound(feature, bound) for bound in (rule.low, rule.high))

@@ -32,6 +32,7 @@ from aucrank._report.subjects import (
 )
 from aucrank._report.words import one_line, summary_of
 from aucrank._utils.files import write_atomically
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.plain_text import shown
 
 
@@ -116,6 +117,7 @@ class Report:
         write_atomically(path, self.html)
 
 
+@suggests_keywords
 def report(
     models: Any,
     X: Any,

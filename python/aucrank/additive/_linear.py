@@ -19,6 +19,7 @@ from aucrank._export.bins import words_of_bins
 from aucrank._export.formula import NumberSteps, Steps, parse_steps
 from aucrank._export.links import Link, LogOdds
 from aucrank._export.step_functions import rows_of_steps, terms_table
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.numbers import exact, rounded
 from aucrank._utils.params import check_int, check_real
 from aucrank._utils.warn import warn_caller
@@ -173,6 +174,7 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         text = f"score, in log-odds: the sum of what the values add, and {rounded(self.intercept_)}"
         return [Section(f"Values ({plural(table.n_rows, 'term')})", text, table)]
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

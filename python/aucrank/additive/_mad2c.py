@@ -15,6 +15,7 @@ from aucrank._base.fit_context import FitContext, RowsContext
 from aucrank._base.monotonic import check_monotonic_cst
 from aucrank._base.summary import Section
 from aucrank._data.schema import Schema
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_choice
 from aucrank._utils.words import plural
 from aucrank.additive._bin_table import (
@@ -163,6 +164,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         encode: str = check_choice(self.encode, "encode", _ENCODINGS)
         return encode
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

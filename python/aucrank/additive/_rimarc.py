@@ -22,6 +22,7 @@ from aucrank._export.formula import LevelSteps, NumberSteps, Steps
 from aucrank._export.links import AboveHalf, Link
 from aucrank._export.step_functions import terms_table
 from aucrank._plots.terms import TermsDisplay, draw_terms
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.numbers import rounded
 from aucrank._utils.params import LEVEL_RATES, check_choice, check_int, check_real
 from aucrank._utils.plain_text import shown
@@ -294,6 +295,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
         # The features, and then the folds for their weights.
         return 1 if self.weight_folds is None else 2
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

@@ -18,6 +18,7 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.input import count_rows, read_columns
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import (
     binning_params,
     check_bool,
@@ -68,6 +69,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     level_rates: str
     verbose: int
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

@@ -24,6 +24,7 @@ from aucrank._export.formula import Branch, Tree, parse
 from aucrank._export.links import Link, LogOdds
 from aucrank._export.rules import Words
 from aucrank._export.shap import shap_model
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.numbers import rounded
 from aucrank._utils.params import (
     binning_params,
@@ -420,6 +421,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         """
         return cls(**_ADDITIVE | params)
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

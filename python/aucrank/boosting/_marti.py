@@ -11,6 +11,7 @@ from aucrank import _core
 from aucrank._base.calibrated import CalibratedRanker
 from aucrank._base.fit_context import FitContext, ParamScope, RowsContext
 from aucrank._base.summary import Section, less
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import binning_params, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
@@ -110,6 +111,7 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
             "seed": scope.seed,
         }
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

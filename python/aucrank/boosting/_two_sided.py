@@ -25,6 +25,7 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.labels import encode_binary
 from aucrank._data.schema import Schema
 from aucrank._data.weights import check_class_sums, check_weight
+from aucrank._utils.keywords import SuggestsKeywords, suggests_keywords
 from aucrank._utils.numbers import exact, rounded
 from aucrank._utils.params import check_choice, check_real, check_seed
 from aucrank._utils.threads import threads_for
@@ -32,6 +33,7 @@ from aucrank.tree import TreeRank
 
 
 class TwoSidedClassifier(
+    SuggestsKeywords,
     SaveMixin,
     SummaryMixin,
     AucScoreMixin,
@@ -157,6 +159,7 @@ class TwoSidedClassifier(
         self.noise_rate = noise_rate
         self.random_state = random_state
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

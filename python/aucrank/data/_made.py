@@ -14,6 +14,7 @@ from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import InPieces, Source, need_columns
 from aucrank._data.wrapped_source import with_folders
 from aucrank._utils.dialects import Dialect
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_int, check_real
 from aucrank.data._dask import DaskSource
 from aucrank.data._ray import RaySource
@@ -32,6 +33,7 @@ class MadeFromSources(InPieces):
         def __init__(self, source: Source, **roles: Any) -> None: ...
 
     @classmethod
+    @suggests_keywords
     def from_parquet(
         cls,
         paths: PathLike | Sequence[PathLike],
@@ -109,6 +111,7 @@ class MadeFromSources(InPieces):
         )
 
     @classmethod
+    @suggests_keywords
     def from_csv(
         cls,
         paths: PathLike | Sequence[PathLike],
@@ -222,6 +225,7 @@ class MadeFromSources(InPieces):
         )
 
     @classmethod
+    @suggests_keywords
     def from_batches(
         cls,
         source: Any,
@@ -308,6 +312,7 @@ class MadeFromSources(InPieces):
         )
 
     @classmethod
+    @suggests_keywords
     def from_dask(
         cls,
         collection: Any,
@@ -383,6 +388,7 @@ class MadeFromSources(InPieces):
         )
 
     @classmethod
+    @suggests_keywords
     def from_ray(
         cls,
         blocks: Any,
@@ -454,6 +460,7 @@ class MadeFromSources(InPieces):
         )
 
     @classmethod
+    @suggests_keywords
     def from_spark(
         cls,
         frame: Any,
@@ -536,6 +543,7 @@ class MadeFromSources(InPieces):
         )
 
     @classmethod
+    @suggests_keywords
     def from_sql(
         cls,
         query: Callable[[str], Any],

@@ -12,8 +12,10 @@ from aucrank._data.csv_source import CsvSource
 from aucrank._data.data_files import PathLike
 from aucrank._data.missing_marks import read_marks
 from aucrank._data.passes import all_rows, need_columns
+from aucrank._utils.keywords import suggests_keywords
 
 
+@suggests_keywords
 def read_csv(
     path: PathLike,
     *,

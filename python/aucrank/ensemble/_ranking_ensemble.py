@@ -41,6 +41,7 @@ from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table
 from aucrank._data.weights import class_factors, weigh_classes
 from aucrank._export.links import Link, LogOdds
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.threads import effective_n_threads
 from aucrank._utils.warn import warn_caller
@@ -211,6 +212,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         self.random_state = random_state
         self.verbose = verbose
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

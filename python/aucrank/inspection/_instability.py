@@ -16,6 +16,7 @@ from sklearn.utils import check_scalar
 from aucrank._base.scoring import score_rows, scoring_method
 from aucrank._data.as_frame import frame_or_matrix
 from aucrank._data.column_warnings import inner_fits_are_silent
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_seed
 from aucrank.metrics._units import Units
 
@@ -43,6 +44,7 @@ class RankingInstability:
     spread: NDArray[np.float64]
 
 
+@suggests_keywords
 def ranking_instability(
     estimator: Any,
     X: Any,

@@ -15,6 +15,7 @@ from aucrank._data.as_frame import as_frame
 from aucrank._data.input import count_rows, read_columns
 from aucrank._data.schema import errors_by_name
 from aucrank._data.table import Table
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.threads import effective_n_threads
 
 
@@ -54,6 +55,7 @@ class ShapleyValues:
         return Table(feature=self.feature_names[order], value=own[order])
 
 
+@suggests_keywords
 def shapley_values(ranker: Any, X: Any, background: Any) -> ShapleyValues:
     """Exact Shapley values of the scores of rows.
 

@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike
 from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores
 from aucrank._data.vectors import vector
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._core_curve import core_curve
 
 _AVERAGES = ("micro", "macro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
 
 
+@suggests_keywords
 def roc_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._curve import RocCurve
 
 _GRID = 101
@@ -58,6 +59,7 @@ class AverageRoc:
         return f"{type(self).__name__}(n_points={self.fpr.size}, n_curves={self.n_curves})"
 
 
+@suggests_keywords
 def average_roc(
     curves: Iterable[RocCurve],
     *,

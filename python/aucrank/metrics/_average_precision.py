@@ -11,6 +11,7 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank._data.scores import to_scores
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_seed
 from aucrank.metrics._inference import (
     TYPICAL_DEGREES,
@@ -89,6 +90,7 @@ class AveragePrecisionComparison:
     confidence: float
 
 
+@suggests_keywords
 def average_precision(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -217,6 +219,7 @@ def precision_of_counts(scores: NDArray[np.float64], units: Units) -> float:
     return _Ranked.of(units, scores).value()
 
 
+@suggests_keywords
 def average_precision_compare(
     y_true: ArrayLike,
     y_score_1: ArrayLike,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores, with_options
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_seed
 from aucrank.metrics._clustered import Groups
 from aucrank.metrics._core_curve import core_curve
@@ -52,6 +53,7 @@ class RocBand:
     method: str
 
 
+@suggests_keywords
 def roc_band(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -15,6 +15,7 @@ from aucrank._base.scoring import scoring_method
 from aucrank._data.column_lookup import given_names
 from aucrank._data.data_files import PathLike
 from aucrank._data.target_survey import positive_rows, weights_of, with_last
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.data import Dataset
 from aucrank.metrics._state import RocState
 
@@ -22,6 +23,7 @@ from aucrank.metrics._state import RocState
 _ROWS_AT_ONCE = 2**20
 
 
+@suggests_keywords
 def roc_state(
     ranker: Any,
     dataset: Dataset,

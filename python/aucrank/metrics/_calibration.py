@@ -15,6 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.table import Table
 from aucrank._plots import calibration as _plot
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._inference import check_confidence
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
@@ -124,6 +125,7 @@ class CalibrationCurve:
         return _plot.draw(self, ax, name=name, curve_kwargs=curve_kwargs)
 
 
+@suggests_keywords
 def calibration_curve(
     y_true: ArrayLike,
     y_prob: ArrayLike,

@@ -15,6 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.scores import to_scores
 from aucrank._data.table import Table
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._clustered import Groups
 from aucrank.metrics._inference import (
@@ -62,6 +63,7 @@ class AucContrasts:
     confidence: float
 
 
+@suggests_keywords
 def auc_contrasts(
     y_true: ArrayLike,
     y_scores: Mapping[str, ArrayLike],

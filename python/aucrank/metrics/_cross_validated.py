@@ -15,6 +15,7 @@ from aucrank._data.labels import positive_rows
 from aucrank._data.scores import of_two_classes, to_scores
 from aucrank._data.vectors import vector
 from aucrank._data.weights import to_weights
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.warn import warn_caller
 from aucrank.metrics._clustered import read_groups
 from aucrank.metrics._inference import (
@@ -29,6 +30,7 @@ from aucrank.metrics._inference import (
 from aucrank.metrics._weighting import Weighting, are_counts, scaled
 
 
+@suggests_keywords
 def cross_validated_auc(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -143,6 +145,7 @@ def cross_validated_auc(
     return interval_of_folds(ranking, level)
 
 
+@suggests_keywords
 def cross_validated_compare(
     y_true: ArrayLike,
     y_score_1: ArrayLike,

@@ -14,6 +14,7 @@ from aucrank._data.labels import equal_to
 from aucrank._data.scores import of_two_classes, to_scores, with_options
 from aucrank._data.table import Table
 from aucrank._data.vectors import vector
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._core_curve import core_curve, scores_of
 from aucrank.metrics._display import Band, RocCurveDisplay, draw
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@suggests_keywords
 def roc_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,

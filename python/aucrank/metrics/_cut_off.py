@@ -14,6 +14,7 @@ from sklearn.utils import check_scalar
 
 from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_seed
 from aucrank.metrics._clustered import Groups
 from aucrank.metrics._curve import RocCurve
@@ -74,6 +75,7 @@ class OptimalThreshold:
     confidence: float
 
 
+@suggests_keywords
 def optimal_threshold(
     y_true: ArrayLike,
     y_score: ArrayLike,

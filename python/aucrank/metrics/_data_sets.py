@@ -14,6 +14,7 @@ from scipy.special import fdtrc
 
 from aucrank._data.table import Table
 from aucrank._data.vectors import numbers, vector
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._inference import check_confidence
 
 
@@ -52,6 +53,7 @@ class ComparisonOverSets:
     n_sets: int
 
 
+@suggests_keywords
 def compare_over_sets(
     values: Mapping[str, ArrayLike], *, confidence: float = 0.95
 ) -> ComparisonOverSets:

@@ -15,6 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.table import Table
 from aucrank._plots import decision as _plot
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.warn import warn_caller
 from aucrank.metrics._inference import check_confidence
 from aucrank.metrics._units import Units
@@ -77,6 +78,7 @@ class DecisionCurve:
         return _plot.draw(self, ax, standardized=standardized, plot_band=plot_band)
 
 
+@suggests_keywords
 def decision_curve(
     y_true: ArrayLike,
     y_prob: ArrayLike | Mapping[str, ArrayLike],

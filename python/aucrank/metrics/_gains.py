@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucrank._data.table import Table
 from aucrank._plots import gains as _plot
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._curve import RocCurve
 from aucrank.metrics._units import Units
 
@@ -178,6 +179,7 @@ class GainsCurve:
         return _plot.draw(self, ax, kind=kind, name=name)
 
 
+@suggests_keywords
 def gains_curve(
     y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> GainsCurve:

@@ -15,6 +15,7 @@ from sklearn.utils import check_scalar
 
 from aucrank._data.table import Table, whole
 from aucrank._data.vectors import vector
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._inference import (
     auc_interval,
     chance_above,
@@ -64,6 +65,7 @@ class GradeTable:
     confidence: float
 
 
+@suggests_keywords
 def grade_table(
     y_true: ArrayLike,
     y_prob: ArrayLike,
@@ -299,6 +301,7 @@ class AucDecline:
     confidence: float
 
 
+@suggests_keywords
 def auc_decline(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -425,6 +428,7 @@ class ExpectedAuc:
     confidence: float
 
 
+@suggests_keywords
 def expected_auc(
     y_prob: ArrayLike,
     y_score: ArrayLike | None = None,

@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores, with_options
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_seed
 from aucrank._utils.threads import effective_n_threads
 from aucrank.metrics._clustered import Groups
@@ -112,6 +113,7 @@ class AucComparison:
     paired: bool
 
 
+@suggests_keywords
 def auc_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -415,6 +417,7 @@ def _widest(
     return _area_of_band(area_within, bands, *band_reach(alpha, effective))
 
 
+@suggests_keywords
 def auc_compare(
     y_true: ArrayLike,
     y_score_1: ArrayLike,

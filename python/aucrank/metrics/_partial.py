@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucrank import _core
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._core_curve import core_curve
 
 
@@ -66,6 +67,7 @@ def _chance() -> _core.RocCurve:
     return curve
 
 
+@suggests_keywords
 def partial_auc(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -17,6 +17,7 @@ from sklearn.utils import check_scalar
 
 from aucrank import _core
 from aucrank._data.table import Table
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_seed
 from aucrank.metrics._core_curve import core_curve
 from aucrank.metrics._inference import check_confidence, check_n_resamples
@@ -63,6 +64,7 @@ class RateComparison:
     paired: bool
 
 
+@suggests_keywords
 def rate_compare(
     y_true: ArrayLike,
     y_score_1: ArrayLike,
@@ -244,6 +246,7 @@ class McNemarTest:
     confidence: float
 
 
+@suggests_keywords
 def mcnemar_test(
     y_true: ArrayLike,
     y_score_1: ArrayLike,

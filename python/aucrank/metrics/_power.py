@@ -12,6 +12,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from sklearn.utils import check_scalar
 
+from aucrank._utils.keywords import suggests_keywords
+
 Alternative: TypeAlias = Literal["two-sided", "one-sided"]
 Method: TypeAlias = Literal["binormal", "obuchowski"]
 
@@ -40,6 +42,7 @@ class AucSampleSize:
     power: float
 
 
+@suggests_keywords
 def auc_power(
     auc: float,
     auc_2: float | None = None,
@@ -138,6 +141,7 @@ def auc_power(
     return test.power(float(n_pos), float(n_neg))
 
 
+@suggests_keywords
 def auc_sample_size(
     auc: float,
     auc_2: float | None = None,
@@ -221,6 +225,7 @@ def auc_sample_size(
     return AucSampleSize(n_pos, n_neg, test.power(n_pos, n_neg))
 
 
+@suggests_keywords
 def auc_detectable(
     *,
     n_pos: float,

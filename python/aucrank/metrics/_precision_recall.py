@@ -8,9 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from aucrank import _core
 from aucrank._data.labels import equal_to
 from aucrank._data.vectors import vector
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._core_curve import core_curve
 
 
+@suggests_keywords
 def precision_recall_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucrank import _core
 from aucrank._data.scores import of_two_classes, to_scores
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._core_curve import core_curve
 
 
+@suggests_keywords
 def ramp_auc(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -82,6 +84,7 @@ def ramp_auc(
     return _core.ramp_auc(curve, float(half_width), float(side_slope))
 
 
+@suggests_keywords
 def ramp_auc_gradient(
     y_true: ArrayLike,
     y_score: ArrayLike,

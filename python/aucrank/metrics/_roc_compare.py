@@ -10,6 +10,7 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_scalar
 
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_seed
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
@@ -40,6 +41,7 @@ class RocComparison:
     paired: bool
 
 
+@suggests_keywords
 def roc_compare(
     y_true: ArrayLike,
     y_score_1: ArrayLike,

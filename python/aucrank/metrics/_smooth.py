@@ -16,6 +16,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_scalar
 
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_seed
 from aucrank.metrics._core_curve import core_curve
 from aucrank.metrics._inference import check_confidence, check_method, check_n_resamples
@@ -69,6 +70,7 @@ class SmoothRoc:
     method: str
 
 
+@suggests_keywords
 def smooth_roc(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -18,6 +18,7 @@ from aucrank._data.schema import is_missing
 from aucrank._data.table import Table, whole
 from aucrank._data.vectors import vector
 from aucrank._data.weights import check_weight, to_weights
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._shift import measure_shift
 
 
@@ -44,6 +45,7 @@ class PopulationStability:
     table: Table
 
 
+@suggests_keywords
 def population_stability(
     then: ArrayLike,
     now: ArrayLike,
@@ -137,6 +139,7 @@ class Drift:
     features: Table
 
 
+@suggests_keywords
 def drift(
     ranker: Any,
     X_then: Any,

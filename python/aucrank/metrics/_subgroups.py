@@ -17,6 +17,7 @@ from aucrank._data.schema import is_missing
 from aucrank._data.scores import to_scores
 from aucrank._data.table import Table, whole
 from aucrank._data.vectors import vector
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._auc import roc_auc_score
 from aucrank.metrics._clustered import Groups
 from aucrank.metrics._contrasts import auc_covariance, interval_of_units, wald_test
@@ -70,6 +71,7 @@ class AucBySubgroup:
     confidence: float
 
 
+@suggests_keywords
 def auc_by(
     y_true: ArrayLike,
     y_score: ArrayLike,

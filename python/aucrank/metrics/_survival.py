@@ -13,6 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from aucrank._data.scores import to_scores
 from aucrank._data.table import Table
 from aucrank._data.vectors import numbers, vector
+from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._clustered import Groups
 from aucrank.metrics._curve import RocCurve
 from aucrank.metrics._inference import check_confidence, normal_interval
@@ -67,6 +68,7 @@ class SurvivalAuc:
         )
 
 
+@suggests_keywords
 def survival_auc(
     time: ArrayLike,
     event: ArrayLike,

@@ -18,6 +18,7 @@ from aucrank._base.registry import get_estimator
 from aucrank._base.scoring import score_rows
 from aucrank._data.as_frame import frame_or_matrix
 from aucrank._data.column_warnings import inner_fits_are_silent
+from aucrank._utils.keywords import suggests_keywords
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +53,7 @@ class TwoSampleTest:
         )
 
 
+@suggests_keywords
 def two_sample_test(
     X0: Any,
     X1: Any,

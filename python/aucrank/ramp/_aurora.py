@@ -18,6 +18,7 @@ from aucrank._base.warm_start import WarmStart
 from aucrank._data.input import KindsByColumn
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.numbers import rounded
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
@@ -371,6 +372,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
             )
         return "auto"
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

@@ -1,5 +1,6 @@
 """Parameters and names of binary terms, shared by `ThresholdBinarizer` and `AURORA`."""
 
+import math
 from collections.abc import Iterator
 from itertools import groupby
 from numbers import Integral
@@ -113,14 +114,18 @@ def words_of_terms(terms: list[BinaryTerm], schema: Schema, names: list[str]) ->
         Such as ``age >= 35``, ``colour = red`` or ``age is missing``.
     """
     for feature, group in groupby(terms, key=lambda term: term["feature"]):
-        counts = schema.features[feature].counts
+        column = schema.features[feature]
         for term in group:
             if term["test"] == "missing":
                 yield f"{names[feature]} is missing"
             elif (threshold := threshold_of(term)) is None:
                 yield f"{names[feature]} = {category_of(term, schema)}"
             else:
-                yield f"{names[feature]} >= {bound_text(threshold, counts)}"
+                value = column.flag_text(threshold, math.inf)
+                if value is None:
+                    yield f"{names[feature]} >= {bound_text(threshold, column.counts)}"
+                else:
+                    yield f"{names[feature]} = {value}"
 
 
 def _check_percentiles(percentiles: Any) -> list[float]:

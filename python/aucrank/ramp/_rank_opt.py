@@ -17,6 +17,7 @@ from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.sampled_fit import SampledFitMixin
 from aucrank._base.summary import Section, less
 from aucrank._data.table import Table
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.numbers import rounded
 from aucrank._utils.params import check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
@@ -186,6 +187,7 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         score = f"score: the sum of coef times value{less(self.threshold_)}"
         return [Section(f"Weights ({size}, radius {rounded(self.radius_)})", score, table)]
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

@@ -18,6 +18,7 @@ from aucrank._base.summary import Section
 from aucrank._data.input import Columns, KindsByColumn, count_rows
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table, whole
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_bool
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
@@ -174,6 +175,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
     def _extra_categories(self) -> KindsByColumn | None:
         return said_to_be_categorical(self.feature_types)
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

@@ -19,6 +19,7 @@ from aucrank._data.weights import check_weight
 from aucrank._export.formula import parse
 from aucrank._export.links import AboveHalf, Link, OwnFormula
 from aucrank._export.shap import shap_model
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
@@ -286,6 +287,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         self.random_state = random_state
         self.verbose = verbose
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

@@ -6,11 +6,12 @@ from sklearn.base import BaseEstimator
 
 from aucrank._base.fit_context import ParamScope
 from aucrank._base.persistence import persistable
+from aucrank._utils.keywords import SuggestsKeywords
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 
 
 @persistable
-class CrossValidatedPruning(BaseEstimator):
+class CrossValidatedPruning(SuggestsKeywords, BaseEstimator):
     """Choose the size of a ranking tree by cross-validating the price of a leaf.
 
     The subtrees that are best for some price form a nested path (Theorem 3 of [1]_). For each fold
@@ -57,7 +58,7 @@ class CrossValidatedPruning(BaseEstimator):
 
 
 @persistable
-class PenalizedPruning(BaseEstimator):
+class PenalizedPruning(SuggestsKeywords, BaseEstimator):
     """Choose the size of a ranking tree by a penalty on its leaves, without growing folds.
 
     For every K, the subtree of K leaves with the largest training AUC is found; the one with the
@@ -159,7 +160,7 @@ class PenalizedPruning(BaseEstimator):
 
 
 @persistable
-class ValidationPruning(BaseEstimator):
+class ValidationPruning(SuggestsKeywords, BaseEstimator):
     """Choose the size of a ranking tree by its AUC on validation rows.
 
     Among the subtrees that are optimal for some price per leaf (Theorem 3 of [1]_), the one with

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 from sklearn.base import BaseEstimator
 
 from aucrank._base.fit_context import ParamScope
+from aucrank._utils.keywords import SuggestsKeywords
 
 
-class SplitRule(ABC, BaseEstimator):
+class SplitRule(SuggestsKeywords, ABC, BaseEstimator):
     """How the nodes of a ranking tree are split: the base of all rules."""
 
     # Whether `PenalizedPruning` has a penalty for it.

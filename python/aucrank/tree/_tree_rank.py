@@ -20,6 +20,7 @@ from aucrank._data.input import Columns
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
 from aucrank._export.links import Link, Steps
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import (
     binning_params,
     check_choice,
@@ -242,6 +243,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         self.random_state = random_state
         self.verbose = verbose
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -22,12 +23,15 @@ from aucrank._utils.words import listed, plural
 from aucrank.additive._scorecard.edits import bin_places
 from aucrank.additive._scorecard.integer import (
     Rows,
+    against_direction,
     bin_coefficients,
     forward_order,
+    in_range_of_others,
     least_mass,
     line_of_totals,
     quantile_cuts,
     round_cuts,
+    trend_of,
     with_rows,
     without_small,
 )
@@ -94,6 +98,47 @@ class _Binned:
         n_apart = [1 + len(b["numeric"]["special"] if "numeric" in b else []) for b in self.bins]
         return [_n_bins(b) for b in self.bins], n_apart
 
+    def sizes(self, feature: int) -> NDArray[np.float64]:
+        """Return the weight of the rows of each bin of a feature."""
+        n_bins = _n_bins(self.bins[feature])
+        sizes: NDArray[np.float64] = self.rows.masses(self.places[:, feature], n_bins).sum(axis=1)
+        return sizes
+
+    def without_cuts(self, feature: int, dropped: Sequence[int]) -> _Binned:
+        """Return the features with some intervals joined with the next, given by place."""
+        numeric = self.bins[feature]["numeric"]
+        cuts = [cut for place, cut in enumerate(numeric["cuts"]) if place not in dropped]
+        bins, places = list(self.bins), self.places.copy()
+        bins[feature] = {"numeric": numeric | {"cuts": cuts}}
+        places[:, feature] = _places(bins[feature], self.raw[feature])
+        return replace(self, bins=bins, places=places)
+
+    def monotone(
+        self, directions: Mapping[int, int | None]
+    ) -> tuple[_Binned, list[NDArray[np.float64]]]:
+        """Join intervals until log-odds follow directions; return the features and their log-odds.
+
+        Parameters
+        ----------
+        directions : mapping from int to int or None
+            Of features by place: 1 rising, -1 falling, None for either.
+        """
+        binned, directions = self, dict(directions)
+        while True:
+            found = bin_coefficients(binned.places, *binned.n_bins, binned.rows, binned.least)
+            joined = binned
+            for feature, direction in directions.items():
+                n_intervals = len(binned.bins[feature]["numeric"]["cuts"]) + 1
+                values = found[feature][:n_intervals]
+                if direction is None:
+                    direction = trend_of(values, binned.sizes(feature)[:n_intervals])
+                    directions[feature] = direction
+                if len(dropped := against_direction(values, direction)):
+                    joined = joined.without_cuts(feature, dropped.tolist())
+            if joined is binned:
+                return binned, found
+            binned = joined
+
 
 class ClinicalCard(DrawnCard):
     """Small integer scores from a `Scorecard`."""
@@ -116,6 +161,7 @@ class ClinicalCard(DrawnCard):
 
         Its steps are those of AutoScore [1]_: numbers are cut at quantiles, a logistic regression
         on the bins gives points, the least of a feature 0, and a total is a sum that starts at 0.
+        Points follow the directions of the card, those of ``monotone`` or of its ranker.
 
         Parameters
         ----------
@@ -141,7 +187,7 @@ class ClinicalCard(DrawnCard):
             Loss of its own AUC that a number may suffer by rounding its cuts; in [0, 0.5].
         min_bin_share : float, default=0.02
             Minimum share of the rows, by weight, in an interval; in [0, 0.5]. It also needs 20
-            rows, or a fifth of all if that is less. Smaller intervals are joined with the neighbour
+            rows, or a tenth of all if that is less. Smaller intervals are joined with the neighbour
             whose rate is nearest, the smallest first. Special values, missing ones and categories
             keep lines of their own, whose points are drawn to the mean of the feature, the more the
             less their rows say; see Notes. 0 turns both off.
@@ -172,8 +218,12 @@ class ClinicalCard(DrawnCard):
         Log-odds of lines are drawn to the mean of their feature by empirical Bayes: the less
         information a line has by its rows and their rates, the more. How much the log-odds of lines
         vary is estimated from all features [2]_; for missing and special values of few rows it is
-        at most the variance of the other lines of the feature, so that a few rows whose value is
-        missing do not get many points by chance.
+        at most the variance of the other lines of the feature, and their points are limited to
+        those of these lines, so that a few rows whose value is missing neither get many points by
+        chance nor determine the scale.
+
+        Where ``monotone`` or the ``monotonic_cst`` of the ranker binds a number, neighbouring
+        intervals against its direction are joined, and the regression is repeated.
 
         References
         ----------
@@ -351,14 +401,19 @@ class ClinicalCard(DrawnCard):
     ) -> list[str]:
         """Replace bins, points and scale of a document; return its lines of few rows in words."""
         features = [f for f in document["features"] if f["feature"] in kept]
-        binned = _Binned.of(sample, features, recipe)
-        rows, raw, bins, places = binned.rows, binned.raw, binned.bins, binned.places
-        found = bin_coefficients(places, *binned.n_bins, rows, binned.least)
+        bound = self._bound_directions()
+        kept_in = {
+            place: bound[f["feature"]] for place, f in enumerate(features) if f["feature"] in bound
+        }
+        binned, found = _Binned.of(sample, features, recipe).monotone(kept_in)
+        rows, raw, bins = binned.rows, binned.raw, binned.bins
         sign = self._card.sign
-        exact = [
-            sign * _filled(values, rows.masses(of, len(values)).sum(axis=1))
-            for values, of in zip(found, places.T, strict=True)
-        ]
+        exact = []
+        for place, (values, n_apart) in enumerate(zip(found, binned.n_bins[1], strict=True)):
+            sizes = binned.sizes(place)
+            is_weak = sizes < binned.least
+            is_weak[:-n_apart] = False
+            exact.append(sign * in_range_of_others(_filled(values, sizes), is_weak))
         widest = max(float(values.max() - values.min()) for values in exact)
         if widest <= 0:
             raise ValueError("no feature distinguishes the classes of these rows")

@@ -24,6 +24,7 @@ from aucrank._utils.words import plural
 from aucrank.additive._scorecard import edits as by_hand
 from aucrank.additive._scorecard.card import Card
 from aucrank.additive._scorecard.edits import EDITS, Edit
+from aucrank.additive._scorecard.integer import against_direction, trend_of
 
 
 class EditedCard(BaseRanker):
@@ -98,7 +99,9 @@ class EditedCard(BaseRanker):
         gets the log-odds that fit its positives best, given the points of the other features, on
         the scale of the card. On a card with one feature that is the weight of evidence of the bin.
         Half a row of each class is added to every bin. Special and missing values keep their bins,
-        and their points if no row has them.
+        and their points if no row has them. Where ``monotone`` or the ``monotonic_cst`` of the
+        ranker binds the feature, neighbouring bins against its direction are estimated together,
+        and have the same points.
 
         Examples
         --------
@@ -122,8 +125,14 @@ class EditedCard(BaseRanker):
         special = edited["bins"]["numeric"]["special"]
         column = list(each_column(sample.columns))[shown.place]
         places = by_hand.bin_places(numbers, special, column)
-        found = self._log_odds_of_bins(sample, places, len(numbers) + 2 + len(special), shown.place)
+        n_bins = len(numbers) + 2 + len(special)
+        found = self._log_odds_of_bins(sample, places, n_bins, shown.place)
         self._check_rows(found[: len(numbers) + 1], numbers, shown.name)
+        bound = self._bound_directions()
+        if shown.place in bound:
+            found = self._monotone_log_odds(
+                sample, places, found, len(numbers) + 1, shown.place, bound[shown.place]
+            )
         card = self._card
         points = card.sign * card.factor * found
         n_intervals = len(edited["points"]) - 1 - len(special)
@@ -383,6 +392,34 @@ class EditedCard(BaseRanker):
         return by_hand.log_odds_of_bins(
             places, n_bins, points - of_feature, log_odds, sample.labels, sample.weight
         )
+
+    def _monotone_log_odds(
+        self,
+        sample: Sample,
+        places: NDArray[np.intp],
+        found: NDArray[np.float64],
+        n_intervals: int,
+        feature: int,
+        direction: int | None,
+    ) -> NDArray[np.float64]:
+        """Return log-odds of bins whose intervals follow a direction: an isotonic regression."""
+        if direction is None:
+            sizes = np.bincount(places, sample.weight, len(found))[:n_intervals].astype(np.float64)
+            direction = trend_of(found[:n_intervals], sizes)
+        # Neighbours in the wrong order have one value in the solution, so all such can be pooled.
+        pool_of = np.arange(len(found))
+        pooled, n_pools = found, n_intervals
+        while len(wrong := against_direction(pooled[:n_pools], direction)):
+            is_new = np.ones(len(pooled), dtype=np.bool_)
+            is_new[wrong + 1] = False
+            pool_of = (np.cumsum(is_new) - 1)[pool_of]
+            n_pools -= len(wrong)
+            pooled = self._log_odds_of_bins(sample, pool_of[places], pool_of[-1] + 1, feature)
+        return pooled[pool_of]
+
+    def _bound_directions(self) -> dict[int, int | None]:
+        """Return the columns that are monotone, with the direction of their log-odds, if known."""
+        raise NotImplementedError
 
     @staticmethod
     def _check_rows(found: NDArray[np.float64], cuts: Sequence[float], name: str) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from aucrank._data.scores import auc_of_bins, auc_of_groups
+from aucrank._data.weights import number_of_rows
 
 # Quantiles at which AutoScore cuts a number.
 _QUANTILES = (0.05, 0.2, 0.8, 0.95)
@@ -22,8 +23,9 @@ _ROUND = (Decimal(5), Decimal("2.5"), Decimal(2), Decimal(1))
 # Powers of ten below the range of a number that are tried.
 _MOST_DIGITS = 4
 
-# Rows that an interval needs, but never more than this share of all rows.
-_LEAST_ROWS, _MOST_NEEDED = 20, 0.2
+# Rows that a line needs, but never more than this share of all rows: with a fifth instead of a
+# tenth, cards of 124 rows lost 2.6 +- 2.0 points of AUC, not 0.3 +- 0.8 (hepatitis, 6 x 5 folds).
+_LEAST_ROWS, _MOST_NEEDED = 20, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +102,26 @@ def with_rows(cuts: Sequence[float], values: NDArray[np.float64]) -> list[float]
     return kept
 
 
-def least_mass(rows: Rows, min_bin_share: float) -> float:
-    """Return the weight that an interval needs: a share of all rows, and a number of them."""
+def least_share(min_bin_share: float, n_rows: int) -> float:
+    """Return the share of all rows that a line needs: that of the user, and a number of rows.
+
+    Parameters
+    ----------
+    min_bin_share : float
+        Share that the user asks for; 0 for lines of any size.
+    n_rows : int
+        Number of all rows, by `number_of_rows`.
+    """
     if not min_bin_share:
         return 0.0
-    total = math.fsum(rows.weight)
-    return max(min_bin_share * total, min(_LEAST_ROWS, _MOST_NEEDED * total))
+    return max(min_bin_share, min(_LEAST_ROWS / n_rows, _MOST_NEEDED))
+
+
+def least_mass(rows: Rows, min_bin_share: float) -> float:
+    """Return the weight that a line needs, by `least_share`."""
+    share = least_share(min_bin_share, number_of_rows(rows.weight, len(rows.weight)))
+    # Without rounding, 20 / n * n may exceed 20.
+    return float(f"{share * math.fsum(rows.weight):.12g}")
 
 
 def without_small(
@@ -127,6 +143,30 @@ def without_small(
         masses[low : low + 2] = [masses[low] + masses[low + 1]]
         del kept[low]
     return kept
+
+
+def against_direction(values: NDArray[np.float64], direction: int) -> NDArray[np.intp]:
+    """Return the places of intervals whose value is on the wrong side of that of the next one.
+
+    In an isotonic regression each has one value with the next.
+    """
+    return np.flatnonzero(direction * np.diff(values) < 0)
+
+
+def trend_of(values: NDArray[np.float64], sizes: NDArray[np.float64]) -> int:
+    """Return 1 if the values of intervals rise, by the weight of their rows, or else -1."""
+    places = np.arange(len(values))
+    middle = sizes @ places / sizes.sum()
+    return 1 if (sizes * (places - middle)) @ values >= 0 else -1
+
+
+def in_range_of_others(
+    values: NDArray[np.float64], is_weak: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Limit the values of weak lines to the range of the others."""
+    others = values[~is_weak]
+    limited: NDArray[np.float64] = np.clip(values, others.min(), others.max())
+    return limited
 
 
 def bin_coefficients(

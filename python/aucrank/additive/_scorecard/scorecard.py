@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.fit_context import DatasetContext, FitContext
-from aucrank._base.monotonic import check_direction
+from aucrank._base.monotonic import check_direction, monotonic_directions
 from aucrank._base.ranker import ProbabilityMixin
 from aucrank._base.summary import Section
 from aucrank._data.column_lookup import Wording, find_column, first_doubled
@@ -21,12 +21,15 @@ from aucrank._data.input import count_rows
 from aucrank._data.sample import read_sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.table import Table, whole
+from aucrank._data.weights import number_of_rows
 from aucrank._export.links import Link, LogOdds
+from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
 from aucrank.additive._bins import special_by_column
 from aucrank.additive._scorecard.clinical import ClinicalCard
 from aucrank.additive._scorecard.drift import DriftReport, report_drift
+from aucrank.additive._scorecard.integer import least_share
 from aucrank.additive._scorecard.ranker import (
     check_for_dataset,
     check_ranker,
@@ -88,11 +91,12 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         ``{"age": 1, "income": -1}``: 1 where the positive class may only become likelier as the
         number grows, -1 where it may only become less likely, 0 for either. The ranker is fitted
         with these directions as its ``monotonic_cst``, which must not be set, too.
-    min_bin_share : float, default=0.0
-        Minimum share of the training rows, by weight, in a bin of known values; in [0, 0.5].
-        Smaller bins are joined with the neighbour whose value is nearest, the smallest first; a
-        neighbour of a category is the one next to it in value. Special values and missing ones keep
-        bins of their own, however small.
+    min_bin_share : float, default=0.001
+        Minimum share of the training rows, by weight, in a bin of known values; in [0, 0.5]. A bin
+        also needs 20 rows, or a tenth of all if that is less. Smaller bins are joined with the
+        neighbour whose value is nearest, the smallest first; a neighbour of a category is the one
+        next to it in value. Special values and missing ones keep bins of their own, however small.
+        0 keeps all bins with rows.
     special_values : list of float or dict, default=None
         Numbers used as codes, such as -1 for "never", which get a bin each: in all numeric columns,
         or by name of the column. They are passed on to the ranker if it has such a parameter, and
@@ -237,7 +241,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         pdo: float = 20.0,
         high_points: str = "positive",
         monotone: Any = False,
-        min_bin_share: float = 0.0,
+        min_bin_share: float = 0.001,
         special_values: Any = None,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
@@ -302,6 +306,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         n_stages: int | None = ranker_of(self.estimator)._n_stages()
         return None if n_stages is None else n_stages + 1
 
+    @suggests_keywords
     def fit(
         self,
         X: Any,
@@ -348,7 +353,8 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
     def _fit_model(self, context: FitContext) -> _core.Scorecard:
         sample = context.sample
         special_values = special_values_of(self.estimator, self.special_values)
-        params = self._points_params(special_values, sample.schema)
+        n_rows = number_of_rows(sample.weight, sample.n_rows)
+        params = self._points_params(special_values, sample.schema, n_rows)
         ranker = with_directions(self.estimator, _directions(self.monotone, sample.schema))
         terms, scores = step_functions(ranker, special_values, self.classes_, context)
         return _core.build_scorecard(sample.core, terms, scores, params, context.n_threads)
@@ -377,19 +383,37 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
     def _fit_facts(self, whole: DatasetContext) -> None:
         schema, n_threads = whole.facts.schema, whole.n_threads
         special_values = special_values_of(self.estimator, self.special_values)
-        params = self._points_params(special_values, schema)
         raw_rows = whole.raw_rows()
         inside = replace(whole, known_rows=raw_rows)
         ranker = with_directions(self.estimator, _directions(self.monotone, schema))
         terms, scores = fit_ranker(ranker, special_values, inside)
         rows = CardRows(raw_rows, scores, schema)
         observer = whole.progress.observer
+
+        def built(n_rows: int) -> _core.Scorecard:
+            params = self._points_params(special_values, schema, n_rows)
+            return _core.build_scorecard_rows(rows, terms, params, n_threads, observer)
+
         with errors_by_name(schema):
-            model = _core.build_scorecard_rows(rows, terms, params, n_threads, observer)
+            model = built(whole.facts.n_rows)
+            # A row of weight k counts as k, and only the card has counted them.
+            n_rows = json.loads(model.to_json())["total"]["rows"]
+            if self._least_share(n_rows) != self._least_share(whole.facts.n_rows):
+                model = built(n_rows)
         self._set_fitted(whole.facts.target.classes, schema, model)
 
-    def _points_params(self, special_values: Any, schema: Schema) -> str:
-        """Return the parameters of the points as JSON text for the core."""
+    def _points_params(self, special_values: Any, schema: Schema, n_rows: int) -> str:
+        """Return the parameters of the points as JSON text for the core.
+
+        Parameters
+        ----------
+        special_values : list of float, dict or None
+            Those of the card.
+        schema : Schema
+            The columns.
+        n_rows : int
+            Number of rows, by `number_of_rows`.
+        """
         base_points, base_odds = self._base()
         params = {
             "base_points": base_points,
@@ -397,10 +421,28 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
             "pdo": float(self.pdo),
             "high_points": self.high_points,
             "monotone": _monotone_columns(self.monotone, schema),
-            "min_bin_share": float(self.min_bin_share),
+            "min_bin_share": self._least_share(n_rows),
             "special": special_by_column(special_values, schema),
         }
         return json.dumps(params)
+
+    def _least_share(self, n_rows: int) -> float:
+        """Return the share of the rows that a bin needs."""
+        return least_share(float(self.min_bin_share), n_rows)
+
+    def _bound_directions(self) -> dict[int, int | None]:
+        schema, sign = self._schema, self._card.sign
+        monotonic_cst = getattr(ranker_of(self.estimator), "monotonic_cst", None)
+        directions = _directions(self.monotone, schema)
+        if directions is None:
+            directions = monotonic_directions(monotonic_cst, schema)
+        found: dict[int, int | None] = {p: d for p, d in enumerate(directions) if d}
+        is_bound = _monotone_columns(self.monotone, schema)
+        for feature in self._card.features:
+            if feature.is_numeric and is_bound[feature.place] and feature.place not in found:
+                points = [bin_.points for bin_ in feature.of_kind("interval")]
+                found[feature.place] = sign * int(np.sign(points[-1] - points[0])) or None
+        return found
 
     @property
     def _fitted(self) -> _core.Scorecard:

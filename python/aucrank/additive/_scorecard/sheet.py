@@ -361,7 +361,7 @@ def _label(bin_: CardBin) -> str:
     """Describe the values of a bin, without the name of its feature."""
     if bin_.kind == "category":
         return _short_levels(bin_)
-    if bin_.kind != "interval":
+    if bin_.kind != "interval" or bin_.flag:
         return f"exactly {bin_.label}" if bin_.kind == "special" else bin_.label
     match bin_.bounds:
         case "", "":
