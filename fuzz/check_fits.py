@@ -24,7 +24,7 @@ PACKAGE = Path(aucrank.__file__).parent
 #: Why valid parameters and valid rows may not go together, in the words of the errors.
 REFUSED = [
     r"must not (hold|have) missing|holds? (NaN|missing)|missing value|is missing",
-    r"categor|not numeric|is no number|numbers? only|could not convert",
+    r"categor|not numeric|is not a number|numbers? only|could not convert",
     r"contains NaN",
     r"n_folds|folds|held out|hold(s)? out|validation|too few|fewer than|at least",
     r"level is \d+, but",
@@ -343,7 +343,7 @@ def check_other_fits(rng: Rng, model: Any, rows: Rows, expected: Any) -> None:
             repeated = np.repeat(np.arange(len(times)), times)
             by_weight = clone(model).fit(rows.X, rows.y, sample_weight=times)
             by_rows = clone(model).fit(rows.take(repeated), rows.y[repeated])
-            near(model, scores(by_rows), scores(by_weight), "a weight is no number of rows")
+            near(model, scores(by_rows), scores(by_weight), "a weight is not a number of rows")
 
 
 def near(model: Any, found: Any, expected: Any, what: str) -> None:

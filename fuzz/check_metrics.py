@@ -144,7 +144,7 @@ def check_auc(rng: Rng, y: Array, scores: Array, weight: Array | None) -> float:
     if weight is None or (weight == np.round(weight)).all():
         times = (np.ones(len(y)) if weight is None else weight).astype(int)
         rows = np.repeat(np.arange(len(y)), times)
-        holds(roc_auc_score(y[rows], scores[rows]) == auc, "a weight is no number of rows")
+        holds(roc_auc_score(y[rows], scores[rows]) == auc, "a weight is not a number of rows")
     return float(auc)
 
 

@@ -174,7 +174,7 @@ def put_together(rng: Rng, form: str, columns: list[NDArray[Any]]) -> Any:
         with np.errstate(over="ignore"):
             X = np.column_stack([column.astype(dtype) for column in columns])
         if dtype == np.float32:
-            # Infinity that a smaller type makes is no fault of the rows.
+            # Infinity that a smaller type makes is not a fault of the rows.
             X = np.clip(X, np.finfo(dtype).min, np.finfo(dtype).max) if not has_inf(columns) else X
         return np.asfortranarray(X) if rng.random() < 0.3 else X
     names = list(rng.permutation(NAMES)[: len(columns)])

@@ -46,7 +46,7 @@ def outcome(seed: int, case: int) -> tuple[str, str]:
     except FindingError as err:
         return "finding", str(err)
     except BaseException as err:
-        # A panic of Rust is no Exception, and whatever else comes here is no documented error.
+        # A panic of Rust is not an Exception; what else comes here is not a documented error.
         where = traceback.extract_tb(err.__traceback__)
         places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in where[-3:]]
         return "finding", f"{type(err).__name__} at {', '.join(places)}: {err}"

@@ -557,7 +557,7 @@ def test_large_integers_are_distinguished():
         ([3], "holds 3, but X has columns 0 to 2"),
         ([-1], "holds -1, but X has columns 0 to 2"),
         ([True], "has 1 booleans but X has 3 columns"),
-        (["fourth"], "holds 'fourth', which is no column of X"),
+        (["fourth"], "holds 'fourth', which is not a column of X"),
         ([0.5], "must be a list of column positions, names or booleans"),
         ([[0]], "must be a list of column positions, names or booleans"),
         ({}, "must be a list of column positions, names or booleans"),

@@ -361,7 +361,7 @@ def test_interactions_list_the_features_that_may_share_a_tree():
         tested = {name for name in FRAME if name in text}
         assert len(tested) == 1 or tested <= {"age", "income"}
     for wrong, message in [
-        ([["nobody"]], "names 'nobody', which is no column"),
+        ([["nobody"]], "names 'nobody', which is not a column"),
         ([[17]], "has the position 17"),
         (["age"], "must be None, a number of pairs or a list of lists"),
     ]:

@@ -208,7 +208,7 @@ def test_sql_gives_the_scores_of_pairs():
         (True, ValueError, "must be None, a number of pairs or a list of lists"),
         (2.0, ValueError, "must be None, a number of pairs or a list of lists"),
         ("age", ValueError, "must be None, a number of pairs or a list of lists"),
-        ([["age", "nobody"]], ValueError, "names 'nobody', which is no column"),
+        ([["age", "nobody"]], ValueError, "names 'nobody', which is not a column"),
     ],
 )
 def test_invalid_interactions_are_rejected(wrong, error, message):

@@ -113,7 +113,7 @@ def test_the_error_of_save_names_what_a_file_cannot_hold(tmp_path):
     model = TwoSidedClassifier(ranker=GaussianNB()).fit(X, Y)
     with pytest.raises(TypeError, match="holds a GaussianNB, an estimator of your own"):
         model.save(tmp_path / "model.json")
-    with pytest.raises(AttributeError, match="a GaussianNB is no ranker of aucrank"):
+    with pytest.raises(AttributeError, match="a GaussianNB is not a ranker of aucrank"):
         model.to_html()
     assert_array_equal(
         pickle.loads(pickle.dumps(model)).decision_function(NEW), model.decision_function(NEW)

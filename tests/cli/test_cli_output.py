@@ -241,7 +241,7 @@ def test_data_from_a_pipe_are_rejected_before_it_is_opened(name, model, capsys):
     for command in (("fit", name, "--target", "y"), ("score", "model.json", name)):
         status, _, err = run(capsys, *command)
         assert status == 1
-        assert f"cannot read {name}: it is no regular file" in err
+        assert f"cannot read {name}: it is not a regular file" in err
         assert err.count("\n") == 1
 
 

@@ -384,7 +384,7 @@ def test_an_interrupted_comparison_is_resumed(tumours, capsys):
     assert again.splitlines()[-1] == "4 fits taken from fits"
     status, _, err = run(capsys, *args[:-1], "tumours.csv", "--models", "RIMARC")
     assert status == 1
-    assert "cannot resume from tumours.csv: tumours.csv is no file of a comparison" in err
+    assert "cannot resume from tumours.csv: tumours.csv is not a file of a comparison" in err
     assert tumours.shape == pd.read_csv("tumours.csv").shape
 
 

@@ -79,7 +79,7 @@ def test_onnx_goes_to_a_file(tree, capsys):
     status, _, err = run(capsys, "export", "model.json", "--to", "onnx")
     assert (status, err) == (
         2,
-        "aucrank: error: ONNX is no text: --out says which file it goes to\n",
+        "aucrank: error: ONNX is not text: --out says which file it goes to\n",
     )
 
 
@@ -119,7 +119,7 @@ def test_a_model_of_treelite_goes_to_a_file(tree, capsys):
     assert model.num_tree == 1
     status, _, err = run(capsys, "export", "model.json", "--to", "treelite")
     assert status == 2
-    assert err.endswith("a model of Treelite is no text: --out says which file it goes to\n")
+    assert err.endswith("a model of Treelite is not text: --out says which file it goes to\n")
 
 
 def test_a_card_has_its_own_forms(card, capsys):

@@ -345,4 +345,4 @@ def test_invalid_options_are_reported(capsys):
     written(loans().to_csv(index=False) + "é", "cp1252")
     status, _, err = run(capsys, "fit", "messy.csv", *FIT, "--encoding", "utf-8")
     assert status == 1
-    assert "cannot read messy.csv as CSV: it is no text in utf-8 (--encoding" in err
+    assert "cannot read messy.csv as CSV: it is not text in utf-8 (--encoding" in err

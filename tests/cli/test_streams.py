@@ -116,7 +116,7 @@ def test_sizes_are_read(text, bytes_):
             ["text"],
             "column 'age' of text/a.csv and 1 more file holds text (such as 'old'); the model",
         ),
-        (["train.csv", "--memory", "some"], "argument --memory: some is no size"),
+        (["train.csv", "--memory", "some"], "argument --memory: some is not a size"),
         (["parts", "--id", "nrr"], "parts has no column 'nrr' (--id); did you mean 'nr'?"),
         (["damaged"], "damaged/b.parquet as Parquet"),
     ],

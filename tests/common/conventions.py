@@ -45,7 +45,7 @@ CONVENTIONS = [
         ),
     ),
     Convention(
-        "A weight of k is a row written k times, a weight of 0 is no row",
+        "A weight of k is a row written k times, a weight of 0 is not a row",
         (
             "tree/test_tree.py::test_integer_weights_equal_copies_and_threads_do_not_matter",
             "contract/test_level_rates.py::test_weights_equal_copies_in_shrunken_rates_too",

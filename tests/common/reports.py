@@ -170,7 +170,7 @@ PAGES = {
     "hostile": hostile_page,
 }
 
-#: Pages of the same form that are no reports of models.
+#: Pages of the same form that are not reports of models.
 OTHER_PAGES = {
     "leaderboard": leaderboard_page,
     "hostile leaderboard": hostile_leaderboard,

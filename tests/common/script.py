@@ -1,7 +1,7 @@
 """A script in a process that is forked from one that has imported what most scripts import.
 
 A new interpreter needs two seconds for the imports, nearly all of them scikit-learn's. Where there
-is no fork, and where a new interpreter is what is tested, it is `subprocess`.
+is not a fork, and where a new interpreter is what is tested, it is `subprocess`.
 """
 
 import multiprocessing

@@ -149,7 +149,7 @@ def test_fits_of_other_folds_are_rejected(path):
 @pytest.mark.parametrize("content", ["a,b\n1,2\n", "{}\n", "[1]\n", "\n", '{"format": "other"}\n'])
 def test_other_files_are_rejected_and_not_changed(path, content):
     path.write_text(content)
-    with pytest.raises(ValueError, match="is no file of a comparison"):
+    with pytest.raises(ValueError, match="is not a file of a comparison"):
         compare(path)
     assert path.read_text() == content
 
@@ -159,7 +159,7 @@ def test_the_error_names_a_line_that_is_not_a_fit(path):
     lines = path.read_text().splitlines(keepends=True)
     lines[3] = '{"model": "a"}\n'
     path.write_text("".join(lines))
-    with pytest.raises(ValueError, match=r"line 4 of .* is no fit"):
+    with pytest.raises(ValueError, match=r"line 4 of .* is not a fit"):
         compare(path)
 
 
@@ -230,7 +230,7 @@ WRONG = {
 @pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
 def test_an_invalid_value_raises_an_error_that_names_its_line(change, tmp_path):
     changed_line(tmp_path / "s", **change)
-    with pytest.raises(ValueError, match=rf"line 3 of {tmp_path / 's'} is no fit: "):
+    with pytest.raises(ValueError, match=rf"line 3 of {tmp_path / 's'} is not a fit: "):
         Store(tmp_path / "s", "rows", "folds").known("a", "f", [4, 4])
 
 
@@ -238,10 +238,10 @@ def test_deeply_nested_brackets_raise_an_error_that_names_their_line(tmp_path):
     changed_line(tmp_path / "s")
     with (tmp_path / "s").open("a") as file:
         file.write('{"model":' + "[" * 100_000 + "\n")
-    with pytest.raises(ValueError, match=r"line 4 of .* is no fit"):
+    with pytest.raises(ValueError, match=r"line 4 of .* is not a fit"):
         Store(tmp_path / "s", "rows", "folds")
     (tmp_path / "s").write_text("[" * 100_000 + "\n")
-    with pytest.raises(ValueError, match="is no file of a comparison"):
+    with pytest.raises(ValueError, match="is not a file of a comparison"):
         Store(tmp_path / "s", "rows", "folds")
 
 
@@ -250,7 +250,9 @@ def test_scores_that_unpack_to_more_than_all_rows_take_no_memory(tmp_path):
     tracemalloc.start()
     try:
         store = Store(tmp_path / "s", "rows", "folds")
-        with pytest.raises(ValueError, match=r"line 3 of .* is no fit: it has more than 8 scores"):
+        with pytest.raises(
+            ValueError, match=r"line 3 of .* is not a fit: it has more than 8 scores"
+        ):
             store.known("a", "f", [4, 4])
         assert tracemalloc.get_traced_memory()[1] < 2_000_000
     finally:

@@ -174,7 +174,7 @@ def test_marks_of_missing_values_may_be_of_one_column(tmp_path):
         ({"missing": [999]}, TypeError, "missing must be a list of strings, got 999 in it"),
         ({"missing": {"yy": ["NA"]}}, ValueError, "has no column 'yy'"),
         ({"text": ["zipp"]}, ValueError, "has no column 'zipp'; did you mean 'zip'"),
-        ({"encoding": "ascii"}, ValueError, r"cannot read .*rows\.csv as CSV: it is no text in"),
+        ({"encoding": "ascii"}, ValueError, r"cannot read .*rows\.csv as CSV: it is not text in"),
     ],
 )
 def test_invalid_options_of_from_csv_are_rejected(kwargs, error, said, tmp_path):

@@ -229,7 +229,7 @@ def test_sources_that_can_be_read_only_once_are_named_in_the_error(make, name):
 
 @pytest.mark.parametrize("source", [3, "rows.parquet", {"x": [1]}, np.ones((2, 2))])
 def test_values_that_are_not_sources_are_rejected(source):
-    with pytest.raises(TypeError, match=r"is no source of frames; pass what can be read again"):
+    with pytest.raises(TypeError, match=r"is not a source of frames; pass what can be read again"):
         Dataset.from_batches(source)
 
 
@@ -272,7 +272,7 @@ def test_a_batch_without_a_column_is_named_in_the_error():
         ({"positive": 1}, ValueError, "positive is 1, but no target is named"),
         ({"chunk_rows": 0}, ValueError, "chunk_rows must be at least 1, got 0"),
         ({"chunk_rows": 1.5}, TypeError, "chunk_rows must be an int, got 1.5"),
-        ({"spill_dir": "nowhere"}, NotADirectoryError, "spill_dir is no folder: nowhere"),
+        ({"spill_dir": "nowhere"}, NotADirectoryError, "spill_dir is not a folder: nowhere"),
     ],
 )
 def test_invalid_parameters_are_rejected(params, error, said, tmp_path):

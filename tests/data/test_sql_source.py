@@ -288,7 +288,7 @@ def test_a_query_in_parentheses_is_a_table():
 )
 def test_a_database_gives_the_same_statistics_as_memory(model, database_of):
     rows = mixed_rows(1500).assign(flag=lambda frame: frame["flag"].astype(int))
-    # NaN is no NULL to a database.
+    # NaN is not NULL to a database.
     rows["x"] = rows["x"].astype(object).where(rows["x"].notna(), None)
     rows["x"] = rows["x"].astype("Float64")
     fitted = clone(model).fit(rows[FEATURES], rows["y"])

@@ -190,7 +190,7 @@ def test_weights_equal_copies_in_a_distilled_model():
     ]
     for name in ("ensemble", "plain"):
         assert auc_of[0][name] == pytest.approx(auc_of[1][name], abs=1e-9)
-    # Weights that are no whole numbers count relative to their mean, so that a penalty differs.
+    # Weights that are not whole numbers count relative to their mean, so that a penalty differs.
     assert auc_of[0]["distilled"] == pytest.approx(auc_of[1]["distilled"], abs=0.01)
 
 

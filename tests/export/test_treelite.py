@@ -13,7 +13,7 @@ from tests.common.formulas import NOT_IN_SQL, OF_NUMBERS, WITH_CATEGORIES, fitte
 
 treelite = pytest.importorskip("treelite")
 
-#: The part that is no tree, of scores that are no sums of trees.
+#: The part that is not a tree, of scores that are not sums of trees.
 NO_SUMS = {
     "signs": "StepsOf",
     "rates of nodes": "Program",

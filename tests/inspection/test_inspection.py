@@ -233,7 +233,7 @@ def test_other_columns_of_a_frame_are_fixed(make):
     model = TreeRank(pruning=None, max_depth=3).fit(X, target)
     display = LevelSetDisplay.from_estimator(model, X, features=features)
     assert display.levels.shape == (200, 200)
-    # A dollar sign is no formula.
+    # A dollar sign is not a formula.
     display.figure_.canvas.draw()
     assert display.ax_.get_xlabel() == "price$"
 
@@ -356,7 +356,7 @@ def test_models_without_level_sets_are_rejected():
         LevelSetDisplay.from_estimator(lambda X: X["a"], frame, features=("a", "b"))
     with pytest.raises(ValueError, match="column 'c' has no finite value"):
         LevelSetDisplay.from_estimator(lambda X: X["a"], frame, features=("a", "c"))
-    with pytest.raises(ValueError, match="features holds 'd', which is no column of X"):
+    with pytest.raises(ValueError, match="features holds 'd', which is not a column of X"):
         LevelSetDisplay.from_estimator(lambda X: X["a"], frame, features=("a", "d"))
     with pytest.raises(ValueError, match="two dimensions"):
         LevelSetDisplay.from_estimator(TREE, ROWS.X[:, 0])

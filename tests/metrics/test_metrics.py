@@ -353,7 +353,7 @@ def test_rates_between_knots_are_interpolated(sample, rates):
     y, scores, _ = sample
     curve = RocCurve.from_scores(y, scores)
     inside = [r for r in rates if r not in curve.fpr and r not in curve.tpr]
-    # Half of the smallest number is no number: there, the two may round to neighbours.
+    # Half of the smallest number is not a number: there, the two may round to neighbours.
     close = partial(np.testing.assert_allclose, atol=np.finfo(float).smallest_subnormal)
     close(curve.tpr_at(inside), np.interp(inside, curve.fpr, curve.tpr))
     close(curve.fpr_at(inside), np.interp(inside, curve.tpr, curve.fpr))

@@ -33,7 +33,7 @@ def test_cells_hold_the_rows_that_their_stumps_send_there():
             *(inner[name] for name in ("place", "left", "right", "rule")), strict=True
         ):
             if left >= 0:
-                # "2.5 <= a < 6.5" is no single stump, so that a rule is one comparison.
+                # "2.5 <= a < 6.5" is not a single stump, so that a rule is one comparison.
                 goes_left = X.eval(rule).to_numpy()
                 rows[left], rows[right] = rows[place] & goes_left, rows[place] & ~goes_left
                 assert inner["parent"][[left, right]].tolist() == [place, place]

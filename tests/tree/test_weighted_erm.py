@@ -425,7 +425,7 @@ def test_a_failure_at_scoring_is_raised_and_the_model_stays_fitted():
 
 
 class Odd(LogisticRegression):
-    """Predicts what is no label, or too few of them."""
+    """Predicts what is not a label, or too few of them."""
 
     def __init__(self, answer="three"):
         super().__init__()

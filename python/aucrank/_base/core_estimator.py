@@ -602,7 +602,7 @@ class CoreEstimator(
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = self._takes_sparse
-        # Also for an estimator that is no classifier: its target has two classes all the same.
+        # Also for an estimator that is not a classifier: its target has two classes all the same.
         tags.target_tags.required = self._needs_y
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags

@@ -125,7 +125,7 @@ def predicted_labels(classifier: Any, X: Any) -> NDArray[np.float64]:
     if not np.all(positive | (predicted == 0)):
         raise ValueError(
             f"predict of {type(classifier).__name__} returned other values than the labels 0 and 1"
-            " that it was fitted to: it is no classifier"
+            " that it was fitted to: it is not a classifier"
         )
     return positive.astype(np.float64)
 

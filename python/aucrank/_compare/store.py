@@ -107,7 +107,7 @@ class Store:
             RecursionError,
             zlib.error,
         ) as error:
-            raise ValueError(f"line {number} of {self._path} is no fit: {error}") from error
+            raise ValueError(f"line {number} of {self._path} is not a fit: {error}") from error
 
     def _check_header(self, line: bytes) -> None:
         try:
@@ -116,7 +116,7 @@ class Store:
             header = None
         if not isinstance(header, dict) or header.get("format") != _FORMAT:
             raise ValueError(
-                f"{self._path} is no file of a comparison: name another file, or one that is not"
+                f"{self._path} is not a file of a comparison: name another file, or one that is not"
                 " there yet"
             )
         if header.get("version") != _VERSION:

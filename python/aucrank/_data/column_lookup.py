@@ -45,7 +45,7 @@ ONE_FEATURE = Wording(
 #: For columns in a list.
 IN_A_LIST = Wording(
     unnamed="{parameter} holds {column!r}, but X has no column names",
-    unknown="{parameter} holds {column!r}, which is no column of X",
+    unknown="{parameter} holds {column!r}, which is not a column of X",
     beyond="{parameter} holds {column}, but X has columns 0 to {last}",
     neither="{parameter} must hold column positions or names, got {column!r}",
 )

@@ -385,7 +385,7 @@ def _lines(head: bytes, encoding: str, options: CsvOptions, *, is_whole: bool) -
 
 def no_text(encoding: str, options: CsvOptions) -> ValueError:
     """Return the error for a file that is not in the given encoding."""
-    return ValueError(f"it is no text in {encoding} ({options.named('encoding')} says in which)")
+    return ValueError(f"it is not text in {encoding} ({options.named('encoding')} says in which)")
 
 
 def _lines_to_skip(lines: list[str], options: CsvOptions) -> tuple[int, str | None]:

@@ -143,7 +143,7 @@ class ArrowParser:
 def _as_numbers(
     series: nw.Series[Any], decimal: str, dtype: Any, shown: set[str]
 ) -> nw.Series[Any]:
-    """Return texts as numbers; unchanged if one is no number, or if the mark is in doubt."""
+    """Return texts as numbers; unchanged if one is not a number, or if the mark is in doubt."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

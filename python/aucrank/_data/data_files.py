@@ -37,7 +37,7 @@ def find_files(paths: PathLike | Sequence[PathLike], suffixes: tuple[str, ...]) 
     FileNotFoundError
         If a path leads to no file.
     TypeError
-        If it is no path.
+        If it is not a path.
     """
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not listed:

@@ -120,7 +120,7 @@ def _add(digest: _core.RowDigest, frame: nw.DataFrame[Any], names: Sequence[str]
 
 
 def _factors(series: nw.Series[Any], name: str) -> list[Factor]:
-    """Return any column as codes, including types such as dates that are no categories."""
+    """Return any column as codes, including types such as dates that are not categories."""
     try:
         return frames.to_factors(series, repr(name)) or [Factor(np.zeros(0, dtype=np.intp), [])]
     except TypeError:

@@ -73,7 +73,7 @@ class FrameSource(TypedSource):
             return lambda _: _from_stream(given)
         if callable(given):
             return lambda _: self._started(given, kind)
-        raise TypeError(f"{kind} is no source of frames; {_INSTEAD}")
+        raise TypeError(f"{kind} is not a source of frames; {_INSTEAD}")
 
     def heads(self, columns: Sequence[str]) -> Iterable[Head] | None:
         """Return the dtypes of columns of a query or dataset; None for frames, which have rows."""

@@ -139,7 +139,7 @@ class Words:
                 return [region for part in parts for region in self._parts(part, left=True)]
             case AnyOf(parts):
                 return self._other_pairs(parts)
-        raise ValueError(f"a condition of kind {type(condition).__name__} is no tree of tests")
+        raise ValueError(f"a condition of kind {type(condition).__name__} is not a tree of tests")
 
     def _other_pairs(self, ways: Sequence[Condition]) -> list[Region]:
         """Return the rows for which no condition holds: pairs of categories of two features.
@@ -157,7 +157,7 @@ class Words:
                     )
                     others = join(others, {first.feature: is_other})
                 case _:
-                    raise ValueError(f"{way!r} is no pair of categories")
+                    raise ValueError(f"{way!r} is not a pair of categories")
         return [*regions, others]
 
     def _answers(self, test: Test) -> tuple[Restriction, Restriction]:

@@ -304,6 +304,6 @@ def probabilities(estimator: Any, X: Any) -> NDArray[np.float64]:
     if table.shape != (X.shape[0], 2) or not ((table >= 0) & (table <= 1)).all():
         raise ValueError(
             f"predict_proba of {type(estimator).__name__} returned an array of shape {table.shape}"
-            f" for {X.shape[0]} rows, or values that are no probabilities"
+            f" for {X.shape[0]} rows, or values that are not probabilities"
         )
     return np.ascontiguousarray(table[:, 1])

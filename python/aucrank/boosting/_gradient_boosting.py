@@ -71,7 +71,7 @@ _MOST_PAIRS = 1000
 _LOSSES = ("log", "pair_exponential", "pair_logistic")
 _WORDING = Wording(
     unnamed="interactions names {column!r}, but X has no column names",
-    unknown="interactions names {column!r}, which is no column of X",
+    unknown="interactions names {column!r}, which is not a column of X",
     beyond="interactions has the position {column}, but X has columns 0 to {last}",
     neither="interactions must name features by name or position, got {column!r}",
 )

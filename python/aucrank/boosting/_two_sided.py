@@ -337,7 +337,7 @@ class TwoSidedClassifier(
         if not isinstance(self.ranker_, BaseRanker):
             raise AttributeError(
                 f"the columns of a {type(self).__name__} are those of its ranker, and a"
-                f" {type(self.ranker_).__name__} is no ranker of aucrank"
+                f" {type(self.ranker_).__name__} is not a ranker of aucrank"
             )
         return self.ranker_._schema
 

@@ -370,7 +370,7 @@ def checked_values(
         which = f"{', '.join(rows)}{more}" if more else listed(rows)
         at_end = n_rows - n_missing
         is_footer = n_missing <= _LINES_OF_FOOTER and int(missing[0]) == at_end and at_end > 0
-        are_none = "it is no row" if n_missing == 1 else "they are no rows"
+        are_none = "it is not a row" if n_missing == 1 else "they are not rows"
         footer = f", with --skip-footer {n_missing} if {are_none}" if is_footer else ""
         row, them = ("row", "it") if n_missing == 1 else ("rows", "them")
         raise DataError(

@@ -77,7 +77,7 @@ def readable(path: str) -> Path:
         mode = os.stat(path).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise DataError(
-                f"cannot read {path}: it is no regular file, and data are read more than once;"
+                f"cannot read {path}: it is not a regular file, and data are read more than once;"
                 " write them to a file first, or to the standard input of `-`"
             )
         with Path(path).open("rb"):

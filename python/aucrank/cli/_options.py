@@ -132,7 +132,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         " class)",
     )
     group.add_argument(
-        "--comment", metavar="TEXT", help="what lines begin with that are no rows, such as '#'"
+        "--comment", metavar="TEXT", help="what lines begin with that are not rows, such as '#'"
     )
     group.add_argument(
         "--no-header",
@@ -206,8 +206,8 @@ def add_parts(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="COL",
         help="columns whose values part the rows into subgroups, such as the hospital: figures of"
-        " each. Columns of --group, --time and --by are no features, unless the model was fitted to"
-        " them",
+        " each. Columns of --group, --time and --by are not features, unless the model was fitted"
+        " to them",
     )
 
 
@@ -307,7 +307,7 @@ def n_bytes(text: str) -> int:
     """Read a size, such as 500MB or 2 GiB."""
     found = _SIZE.fullmatch(text.strip())
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text} is no size such as 500MB or 2GB")
+        raise argparse.ArgumentTypeError(f"{text} is not a size such as 500MB or 2GB")
     number, prefix, binary = found.groups()
     power = " KMGT".index(prefix.upper() or " ")
     return int(float(number) * (1024 if binary else 1000) ** power)

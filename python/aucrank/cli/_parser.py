@@ -82,7 +82,7 @@ class _Parser(argparse.ArgumentParser):
         return near.replace("'", "'--", 1)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Add a suggestion to the error of a value that is no choice."""
+        """Add a suggestion to the error of a value that is not a choice."""
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:

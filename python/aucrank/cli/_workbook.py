@@ -137,7 +137,7 @@ def _rows_of(book: Any, sheet: str, file: str, path: str) -> Iterator[list[Any]]
 
 
 def _check_parts(file: str, path: str) -> None:
-    """Raise an error if a zip archive is no workbook, or its texts would take too much memory."""
+    """Raise an error if a zip archive is not a workbook, or its texts take too much memory."""
     if not is_zip(file):
         return
     with zipfile.ZipFile(file) as archive:

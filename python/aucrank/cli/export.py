@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     if args.value is not None and args.to not in _OF_ONE_NUMBER:
         raise UsageError(f"--value is of SQL and code, and --to says {args.to}")
     if args.out is None and args.to in _NO_TEXT:
-        raise UsageError(f"{_NO_TEXT[args.to]} is no text: --out says which file it goes to")
+        raise UsageError(f"{_NO_TEXT[args.to]} is not text: --out says which file it goes to")
     out = None if args.out is None else writable(args.out)
     model = load_ranker(args.model)
     try:

@@ -113,7 +113,7 @@ class Dataset(MadeFromSources):
         if taken := [name for name in columns if name in other_columns]:
             raise ValueError(f"columns holds {taken[0]!r}, which is the {role_of[taken[0]]}")
         if spill_dir is not None and not os.path.isdir(spill_dir):
-            raise NotADirectoryError(f"spill_dir is no folder: {os.fspath(spill_dir)}")
+            raise NotADirectoryError(f"spill_dir is not a folder: {os.fspath(spill_dir)}")
         self._passes = Passes(source)
         self._engine = source if isinstance(source, Engine) else LocalEngine()
         self._target = target

@@ -32,7 +32,7 @@ def read_csv(
 ) -> Any:
     r"""Read a CSV file, also gzipped, as `aucrank fit` does.
 
-    Separator, decimal mark, encoding, lines that are no rows, thousands separators, units and
+    Separator, decimal mark, encoding, lines that are not rows, thousands separators, units and
     markers of missing values are detected; a warning reports unusual features. Columns hold
     numbers, dates (as days since 1970) or text, which is determined from all of their values.
 

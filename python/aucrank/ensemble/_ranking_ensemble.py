@@ -530,7 +530,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     def explain(self) -> Any:
         """Raise an error that names alternatives."""
         raise AttributeError(
-            "RankingEnsemble has no explain: its score is no sum of parts of features."
+            "RankingEnsemble has no explain: its score is not a sum of parts of features."
             " aucrank.inspection.shapley_values compares rows with others; or look at"
             " feature_importances_ and sklearn.inspection.partial_dependence, or distill a ranker"
             " that can be explained"

@@ -1,4 +1,4 @@
-"""What each feature adds to the score of a row, for rankers whose score is no sum of features."""
+"""What each feature adds to the score of a row, of rankers whose score is not a sum of features."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def shapley_values(ranker: Any, X: Any, background: Any) -> ShapleyValues:
     NotFittedError
         If the ranker is not fitted.
     TypeError
-        If it is no ranker of this package.
+        If it is not a ranker of this package.
     ValueError
         If its score is no such sum, as those of RIMARC (a quotient) and of an ensemble with members
         of other packages; if there are no background rows; or if columns are not those of the fit.

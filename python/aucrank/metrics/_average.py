@@ -126,7 +126,7 @@ def average_roc(
     elif by == "threshold":
         thresholds = _thresholds(curves) if grid is None else _vector(grid)
         if np.isnan(thresholds).any():
-            raise ValueError("grid holds NaN, which is no threshold")
+            raise ValueError("grid holds NaN, which is not a threshold")
         knots = [curve.knot_at(thresholds) for curve in curves]
         fpr = np.array([curve.fpr[knot] for curve, knot in zip(curves, knots, strict=True)])
         tpr = np.array([curve.tpr[knot] for curve, knot in zip(curves, knots, strict=True)])

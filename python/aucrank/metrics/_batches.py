@@ -72,7 +72,7 @@ def roc_state(
     OSError
         If scores cannot be written to ``spill_dir``.
     TypeError
-        If ``ranker`` is no binary scorer, ``dataset`` is no `Dataset`, or its rows are in a
+        If ``ranker`` is not a binary scorer, ``dataset`` is no `Dataset`, or its rows are in a
         database and ``ranker`` has no ``to_sql``.
     ValueError
         If the data set has no target, a label, a weight or a score is not valid, or the ranker

@@ -287,7 +287,7 @@ class RocCurve:
         else:
             threshold = self.thresholds if thresholds is None else _points(thresholds, "thresholds")
             if np.isnan(threshold).any():
-                raise ValueError("thresholds holds NaN, which is no threshold")
+                raise ValueError("thresholds holds NaN, which is not a threshold")
             knots = self.knot_at(threshold)
             x, y = self.fpr[knots], self.tpr[knots]
         negative, positive = self._curve.weights_above()

@@ -222,8 +222,8 @@ class RocState:
         OSError
             If entries beyond ``max_bytes`` cannot be written to ``spill_dir``.
         ValueError
-            If a label is missing or unknown, a score is NaN, lengths differ, or a count is no whole
-            number or negative. The state is then unchanged.
+            If a label is missing or unknown, a score is NaN, lengths differ, or a count is not a
+            whole number or negative. The state is then unchanged.
 
         Examples
         --------

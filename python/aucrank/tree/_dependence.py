@@ -25,8 +25,8 @@ LEAF_VALUES: tuple[LeafValue, ...] = ("rank", "eta", "score", "probability")
 
 _WORDING = Wording(
     unnamed="the feature {column!r} is a name, but X had no column names in fit",
-    unknown="the feature {column!r} is no column of X",
-    beyond="the feature {column} is no column of X, which has 0 to {last}",
+    unknown="the feature {column!r} is not a column of X",
+    beyond="the feature {column} is not a column of X, which has 0 to {last}",
     neither="a feature must be a name or a position of a column, got {column!r}",
 )
 

@@ -138,6 +138,6 @@ def is_text(feature: Feature, label: str) -> bool:
     for level in levels:
         if isinstance(level, int) and int(float(level)) != level:
             raise ValueError(
-                f"column {label} has the category {level}, which is no double; make it text"
+                f"column {label} has the category {level}, which is not a double; make it text"
             )
     return True in kinds

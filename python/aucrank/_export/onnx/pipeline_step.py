@@ -149,7 +149,7 @@ class _Handed(Columns):
         label = self._schema.label(feature)
         of_text = isinstance(variable.type, types.StringTensorType)
         if not of_text and not isinstance(variable.type, types.TensorType):
-            raise ValueError(f"the input {variable.raw_name!r} of the ranker is no tensor")
+            raise ValueError(f"the input {variable.raw_name!r} of the ranker is not a tensor")
         if of_text != is_text(self._schema.features[feature], label):
             here, there = ("numbers", "text") if of_text else ("text", "numbers")
             raise ValueError(

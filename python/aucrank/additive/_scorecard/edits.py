@@ -101,7 +101,7 @@ def date_text(when: date | str | None) -> str:
     Raises
     ------
     TypeError, ValueError
-        If it is no date.
+        If it is not a date.
     """
     if when is None:
         return date.today().isoformat()
