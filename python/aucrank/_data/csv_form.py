@@ -529,13 +529,6 @@ def _is_like_a_row(header: list[str], body: list[list[str]]) -> bool:
     return any(any(sign.isdigit() for sign in name) for name in header) or not body
 
 
-def looks_like_a_row(form: CsvForm) -> bool:
-    """Return whether the supposed names are values, numbers among them."""
-    survey = TextSurvey()
-    survey.look_at((name, 1) for name in form.header)
-    return form.has_header and survey.numbers["."].units.total() > 0
-
-
 def _surveys(names: list[str | None], body: list[list[str]]) -> dict[str, TextSurvey]:
     """Count how the texts of columns can be read in the first rows."""
     surveys = {name: TextSurvey() for name in names if name is not None}

@@ -121,11 +121,6 @@ def learn_names(estimator: BaseEstimator, frame: nw.DataFrame[Any]) -> None:
     validate_data(estimator, _with_names(frame), reset=True, skip_check_array=True)
 
 
-def warn_of_columns(X: Any) -> None:
-    """Give the column warnings of a fit to all rows of a data frame."""
-    learn_columns(BaseEstimator(), X, "from_dtype", None, None)
-
-
 def read_columns(estimator: BaseEstimator, X: Any, schema: Schema) -> Columns:
     """Read data to score: the same columns as in fit, categories matched by value.
 
