@@ -17,6 +17,7 @@ from aucrank._base.registry import get_estimator, public_names
 
 if TYPE_CHECKING:
     from aucrank._base.persistence import load
+    from aucrank._base.pipeline_export import PipelineExport
     from aucrank._compare.leaderboard import Leaderboard, compare
     from aucrank._data.column_warnings import ColumnWarning
     from aucrank._report.document import Report, report
@@ -45,6 +46,7 @@ __all__ = [
     "LinearRanker",
     "MartiRank",
     "ModelFormatError",
+    "PipelineExport",
     "RankBoost",
     "RankOpt",
     "RankingEnsemble",
@@ -66,6 +68,7 @@ __all__ = [
 _ROOMS = {
     "ColumnWarning": "aucrank._data.column_warnings",
     "Leaderboard": "aucrank._compare.leaderboard",
+    "PipelineExport": "aucrank._base.pipeline_export",
     "Report": "aucrank._report.document",
     "compare": "aucrank._compare.leaderboard",
     "load": "aucrank._base.persistence",

@@ -11,6 +11,7 @@ from aucrank._export.formula import (
     All,
     Among,
     AnyOf,
+    Arithmetic,
     Condition,
     Constant,
     End,
@@ -39,6 +40,8 @@ from aucrank._export.onnx.trees import TreeTable
 
 #: Formulas that are trees; one operator sums any number of them.
 _Treelike = Tree | NumberSteps | LevelSteps | Indicator
+
+_OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div"}
 
 
 class FormulaWriter:
@@ -76,8 +79,8 @@ class FormulaWriter:
                 return self._trees([(formula, 1.0)])
             case StepsOf(of, thresholds, values):
                 return self._steps_of(self.value(of), thresholds, values)
-            case Linear(terms, intercept):
-                return self._linear(terms, intercept)
+            case Linear():
+                return self._linear(formula)
             case Sum(parts):
                 return self._sum(parts)
             case Product(factor, of):
@@ -206,16 +209,19 @@ class FormulaWriter:
             total = self._graph.add("Add", [total, name])
         return total
 
-    def _linear(self, terms: Sequence[LinearTerm], intercept: float) -> str:
-        added = [self._weighted(term) for term in terms]
-        return self._added([*added, self._number(intercept)])
+    def _linear(self, linear: Linear) -> str:
+        added = [
+            self._weighted(term) if isinstance(term, LinearTerm) else self.value(term)
+            for term in linear.terms
+        ]
+        return self._added([*added, self._number(linear.intercept)])
 
     def _column(self, feature: int) -> str:
         place = self._graph.constant([self._columns[feature]], np.int64)
         return self._graph.add("Gather", [self._matrix, place], axis=1)
 
     def _weighted(self, term: LinearTerm) -> str:
-        graph, column, scale = self._graph, self._column(term.feature), term.scale
+        graph, column, scale = self._graph, self._computed(term), term.scale
         if scale is None:
             return graph.add("Mul", [self._number(term.weight), column])
         centred = graph.add("Sub", [column, self._number(scale.mean)])
@@ -233,6 +239,23 @@ class FormulaWriter:
         weighted = graph.add("Mul", [self._number(term.weight), within])
         is_missing = graph.add("IsNaN", [column])
         return graph.add("Where", [is_missing, self._number(0.0), weighted])
+
+    def _computed(self, term: LinearTerm) -> str:
+        """Add the number of a term, before it is standardised."""
+        graph, column = self._graph, self._column(term.feature)
+        for operation in term.operations:
+            if isinstance(operation, Arithmetic):
+                operator = _OPERATORS[operation.operator]
+                column = graph.add(operator, [column, self._number(operation.number)])
+            else:
+                # The operator Clip may replace NaN by a bound.
+                least, most = graph.constant(operation.low), graph.constant(operation.high)
+                clipped = graph.add("Clip", [column, least, most])
+                column = graph.add("Where", [graph.add("IsNaN", [column]), column, clipped])
+        if term.fill is None:
+            return column
+        is_missing = graph.add("IsNaN", [column])
+        return graph.add("Where", [is_missing, self._number(term.fill), column])
 
     def _share(self, formula: Quotient | Median) -> str:
         if isinstance(formula, Median):
