@@ -84,7 +84,7 @@ class FormulaWriter:
             case Sum(parts):
                 return self._sum(parts)
             case Product(factor, of):
-                return self._graph.add("Mul", [self._number(factor), self.value(of)])
+                return self._by_number("Mul", self.value(of), factor)
             case Quotient() | Median():
                 if formula not in self._shared:
                     self._shared[formula] = self._share(formula)
@@ -95,6 +95,16 @@ class FormulaWriter:
 
     def _number(self, value: float) -> str:
         return self._graph.constant([[value]])
+
+    def _by_number(self, operator: str, column: str, value: float) -> str:
+        """Add an operation with a number on its right."""
+        add = self._graph.add
+        if operator not in ("Mul", "Div") or value == 1.0 or np.float32(value) != 1.0:
+            return add(operator, [column, self._number(value)])
+        # onnxruntime 1.32 drops a factor that is 1 in single precision, such as 1 - 2**-30. Two
+        # steps, one by a power of two and exact, give the same double.
+        factor = value / 2.0 if operator == "Mul" else value * 2.0
+        return add("Mul", [add(operator, [column, self._number(factor)]), self._number(2.0)])
 
     # Trees ----------------------------------------------------------------------------------------
 
@@ -223,9 +233,9 @@ class FormulaWriter:
     def _weighted(self, term: LinearTerm) -> str:
         graph, column, scale = self._graph, self._computed(term), term.scale
         if scale is None:
-            return graph.add("Mul", [self._number(term.weight), column])
+            return self._by_number("Mul", column, term.weight)
         centred = graph.add("Sub", [column, self._number(scale.mean)])
-        deviations = graph.add("Div", [centred, self._number(scale.deviation)])
+        deviations = self._by_number("Div", centred, scale.deviation)
         least, most = graph.constant(-scale.limit), graph.constant(scale.limit)
         within = graph.add("Clip", [deviations, least, most])
         if scale.unit is not None:
@@ -236,7 +246,7 @@ class FormulaWriter:
                 "Mul", [graph.add("Sign", [parts]), graph.add("Floor", [halves_up])]
             )
             within = graph.add("Mul", [rounded, self._number(scale.unit)])
-        weighted = graph.add("Mul", [self._number(term.weight), within])
+        weighted = self._by_number("Mul", within, term.weight)
         is_missing = graph.add("IsNaN", [column])
         return graph.add("Where", [is_missing, self._number(0.0), weighted])
 
@@ -245,8 +255,7 @@ class FormulaWriter:
         graph, column = self._graph, self._column(term.feature)
         for operation in term.operations:
             if isinstance(operation, Arithmetic):
-                operator = _OPERATORS[operation.operator]
-                column = graph.add(operator, [column, self._number(operation.number)])
+                column = self._by_number(_OPERATORS[operation.operator], column, operation.number)
             else:
                 # The operator Clip may replace NaN by a bound.
                 least, most = graph.constant(operation.low), graph.constant(operation.high)

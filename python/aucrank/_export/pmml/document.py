@@ -83,8 +83,11 @@ def add(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree
 
 
 def constant(parent: ElementTree.Element, value: str) -> None:
-    """Add a number."""
-    add(parent, "Constant", dataType="double").text = value
+    """Add a number, in which NaN is a missing value."""
+    if value == "nan":
+        add(parent, "Constant", dataType="double", missing="true")
+    else:
+        add(parent, "Constant", dataType="double").text = value
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
