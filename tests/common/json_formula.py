@@ -11,7 +11,9 @@ def codes_of(document, row):
     """Return a row of values as numbers, what is missing as NaN."""
     found = []
     for feature, value in zip(document["features"], row, strict=True):
-        if feature["kind"] == "numeric":
+        if feature["kind"] == "unused":
+            found.append(nan)
+        elif feature["kind"] == "numeric":
             found.append(nan if value is None else float(value))
         else:
             levels = feature["levels"]

@@ -352,7 +352,8 @@ class PmmlRegression:
             value = row.get(name)
             is_missing = value is None or value != value
             if valid and not is_missing and self.treatment[name] == "asMissing":
-                is_missing = str(value) not in valid
+                spelled = str(value).lower() if isinstance(value, bool) else str(value)
+                is_missing = spelled not in valid
             fields[name] = None if is_missing else value
         for field in self.model.iter(f"{PMML}DerivedField"):
             # What a field refers to stands before it.

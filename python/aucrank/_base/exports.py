@@ -66,6 +66,10 @@ class FormulaExports:
         """Return the link from scores to `predict_proba`, where one exists."""
         return None
 
+    def _features_document(self) -> list[dict[str, Any]]:
+        """Return the columns as a JSON value."""
+        return self._schema.to_json()
+
     def _columns_read(self) -> frozenset[int] | None:
         """Return which columns a document must ask for, None for all."""
         return None
@@ -253,7 +257,7 @@ class FormulaExports:
             "format": "aucrank-formula",
             "version": self._json_version,
             "classes": self.classes_.tolist(),
-            "features": self._schema.to_json(),
+            "features": self._features_document(),
             "score": self._score_document(),
         }
         return json.dumps(document, indent=indent, allow_nan=False)

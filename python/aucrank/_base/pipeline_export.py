@@ -67,8 +67,8 @@ class PipelineExport(FormulaExports):
     numbers otherwise. NULL, None and NaN are one missing value; it goes where the pipeline sends
     it, which may differ from where an unknown category goes. Texts are compared exactly.
 
-    An export raises no error for a row. Where scikit-learn does, the ranker gets a missing value (an
-    unknown category of an ``OrdinalEncoder``, a missing number of a ``KBinsDiscretizer`` or a
+    An export raises no error for a row. Where scikit-learn does, the ranker gets a missing value
+    (an unknown category of an ``OrdinalEncoder``, a missing number of a ``KBinsDiscretizer`` or a
     ``Binarizer``), or columns of zeros (an unknown category of a ``OneHotEncoder``); infinite
     numbers are below or above all others.
 
@@ -133,6 +133,12 @@ class PipelineExport(FormulaExports):
         if isinstance(link, OwnFormula):
             return OwnFormula(folded(link.formula, self._plan))
         return link
+
+    def _features_document(self) -> list[dict[str, Any]]:
+        return [
+            feature if place in self._plan.read else {"name": feature["name"], "kind": "unused"}
+            for place, feature in enumerate(super()._features_document())
+        ]
 
     def _columns_read(self) -> frozenset[int]:
         return self._plan.read

@@ -138,13 +138,14 @@ class Language(ABC):
         """Return a new array of doubles."""
         return f"[{', '.join(values)}]"
 
-    def columns(self, schema: Schema, what: str) -> list[str]:
+    def columns(self, schema: Schema, used: Sequence[int], what: str) -> list[str]:
         """Return comments on the function and its columns."""
         lines = [f"{what} of a row, by its columns in this order:"]
         for place, feature in enumerate(schema.features):
-            kind = "number" if feature.levels is None else "category"
+            kind = "a number" if feature.levels is None else "a category"
+            kind = kind if place in used else "not used"
             # In JSON, a name has no line end, and cannot end a comment.
-            lines.append(f"  {place}: {json.dumps(schema.shown_name(place))}, a {kind}")
+            lines.append(f"  {place}: {json.dumps(schema.shown_name(place))}, {kind}")
         return [f"{self.comment} {line}" for line in lines]
 
     def functions(self, statements: Sequence[str], result: str) -> str:
@@ -321,7 +322,7 @@ def meanOf(total, units):
         function = "\n    ".join(["def score(row):", *body])
         return "\n\n".join(
             [
-                "\n".join([*self.columns(schema, what), "# None or NaN is missing."]),
+                "\n".join([*self.columns(schema, used, what), "# None or NaN is missing."]),
                 *written,
                 functions,
                 f"{function}\n",
@@ -477,7 +478,7 @@ function meanOf(total, units) {
         exported = 'if (typeof module !== "undefined") module.exports = { score };'
         return "\n\n".join(
             [
-                "\n".join([*self.columns(schema, what), "// null or NaN is missing."]),
+                "\n".join([*self.columns(schema, used, what), "// null or NaN is missing."]),
                 *written,
                 functions,
                 f"{function}\n}}",
@@ -652,7 +653,7 @@ class _Java(Language):
         )
         return "\n".join(
             [
-                *self.columns(schema, what),
+                *self.columns(schema, used, what),
                 "// null or NaN is missing.",
                 "public final class Ranker {",
                 *parts,
@@ -803,7 +804,7 @@ static double numberCode(double v, const double *levels, const int *codes, int n
             ]
         )
         lines = [
-            *self.columns(schema, what),
+            *self.columns(schema, used, what),
             "// numbers[j] is column j where it is a number, NAN if it is missing; texts[j] where",
             "// it is text, in UTF-8, NULL if it is missing. Compile with -ffp-contract=off:",
             "// scores are those of the model where products are rounded before sums.",
