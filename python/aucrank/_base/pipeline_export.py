@@ -83,7 +83,12 @@ class PipelineExport(FormulaExports):
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = [[1.0], [2.0], [np.nan], [4.0]], [0, 1, 0, 1]
     >>> pipeline = make_pipeline(SimpleImputer(), StandardScaler(), RankBoost(n_rounds=1))
-    >>> print(PipelineExport(pipeline.fit(X, y)).to_sql("sqlite"))
+    >>> print(PipelineExport(pipeline.fit(X, y)).to_sql())
+    CASE
+      WHEN "x0" IS NULL THEN 0
+      WHEN "x0" < 3.166666666666667e0 THEN 0
+      ELSE 0.549306144239381e0 END
+    - 0.2746530721196905e0
     """
 
     def __init__(self, pipeline: Any) -> None:
