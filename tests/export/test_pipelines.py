@@ -19,6 +19,7 @@ from aucrank import (
     TwoSidedClassifier,
 )
 from aucrank._export import formula as formulas
+from aucrank._export import sql_layers
 from aucrank._export.formula import Arithmetic, Clip
 from aucrank._export.pipeline.doubles import apply, least_at
 from aucrank.tree import LeafRank
@@ -421,6 +422,78 @@ def test_other_formats_give_the_score(name, ranker):
     if ranker != "lines":
         # Sums of PMML have no order; rounded in another, one may pass a step of the ranker.
         assert_allclose(by_pmml(export, new), scores, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("ranker", ["booster", "standardised"])
+@pytest.mark.parametrize("name", VARIED)
+def test_postgres_gives_the_score_to_the_last_bit(name, ranker, postgres):
+    pipeline = fitted(PREPROCESSING[name], RANKERS[ranker])
+    new = new_applicants(150, 1)
+    kinds = {"f": "float8", "b": "boolean"}
+    columns = ", ".join(f'"{name}" {kinds.get(new[name].dtype.kind, "text")}' for name in new)
+    postgres.execute("DROP TABLE IF EXISTS stored")
+    postgres.execute(f"CREATE TABLE stored (place integer, {columns})")
+    marks = ", ".join(["%s"] * (new.shape[1] + 1))
+    rows = [(place, *row) for place, row in enumerate(plain_rows(new))]
+    postgres.cursor().executemany(f"INSERT INTO stored VALUES ({marks})", rows)
+    sql = PipelineExport(pipeline).to_sql("postgres")
+    found = postgres.execute(f"SELECT {sql} FROM stored ORDER BY place").fetchall()
+    expected = pipeline.decision_function(new)
+    assert_array_equal(np.array([value for (value,) in found], dtype=float), expected)
+
+
+@pytest.mark.parametrize("dialect", ["mysql", "bigquery", "snowflake", "spark", "tsql", "ansi"])
+@pytest.mark.parametrize("name", ["clipped", "missing as a category"])
+def test_sql_follows_the_grammar_of_each_dialect(name, dialect):
+    sqlglot = pytest.importorskip("sqlglot")
+    for ranker in ("booster", "standardised"):
+        sql = PipelineExport(fitted(PREPROCESSING[name], RANKERS[ranker])).to_sql(dialect)
+        grammar = {"ansi": "oracle"}.get(dialect, dialect)
+        assert len(sqlglot.parse(f"SELECT {sql} AS score FROM stored", read=grammar)) == 1
+
+
+def test_a_large_model_is_written_in_steps(monkeypatch):
+    monkeypatch.setattr(sql_layers, "_MOST_READABLE", 20)
+    ranker = RankingForest(n_estimators=15, max_depth=10, random_state=0)
+    for name in ("common", "missing as a category", "one-hot numbers"):
+        pipeline = fitted(PREPROCESSING[name], ranker)
+        export = PipelineExport(pipeline)
+        new = near_cuts(export, new_applicants(100, 1))
+        assert "WITH codes" in export.to_sql("sqlite")
+        assert_array_equal(by_sqlite(export, new), pipeline.decision_function(new))
+
+
+def test_texts_may_hold_any_characters(tmp_path):
+    texts = [
+        "x",
+        " ",
+        "*/",
+        "a\\",
+        "\\u000a",
+        '"',
+        "a\nb",
+        "é",
+        "\u2028",
+        "??/",
+        "😀",
+        "a\r",
+        "NULL",
+    ]
+    X = pd.DataFrame({'*/ "n': [*texts, np.nan] * 20, "n": np.arange(20.0 * len(texts) + 20)})
+    y = np.arange(len(X)) % 3 == 0
+    for encoder in (OneHotEncoder(), OrdinalEncoder(encoded_missing_value=-1)):
+        prepared = ColumnTransformer([("c", encoder, [0])], remainder="passthrough")
+        ranker = GradientBoostingRanker(n_rounds=5, min_samples_leaf=1, random_state=0)
+        pipeline = make_pipeline(prepared, ranker).fit(X, y)
+        export, scores = PipelineExport(pipeline), pipeline.decision_function(X)
+        assert len(np.unique(scores)) > 5
+        for language in ("python", "c", "javascript"):
+            folder = tmp_path / f"{type(encoder).__name__}_{language}"
+            folder.mkdir()
+            assert_array_equal(by_code(export, X, language, folder), scores)
+        assert_array_equal(by_sqlite(export, X.rename(columns={'*/ "n': '*/ ""n'})), scores)
+        assert_allclose(by_pmml(export, X), scores, rtol=1e-12)
+        assert_array_equal(by_json(export, X), scores)
 
 
 @pytest.mark.parametrize("name", VARIED)

@@ -290,7 +290,7 @@ class SqlWriter:
         name = self.name(feature)
         is_null = f"{name} IS {'NOT ' if negated else ''}NULL"
         listed = ", ".join(self.literal(feature, level) for level in levels if level is not None)
-        if not listed:
+        if None in levels and not listed:
             return is_null
         known = f"{name} {'NOT IN' if negated else 'IN'} ({listed})"
         # NULL is not true for NOT IN anyway.

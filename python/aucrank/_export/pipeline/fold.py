@@ -242,6 +242,9 @@ def _chosen(decides: Condition, share: float, left: Condition, right: Condition)
             return left if holds else right
         case Test():
             return Fork(decides, share, left, right)
+        case All((first, *others)):
+            rest = _chosen(All(tuple(others)), share, left, right) if others else left
+            return _chosen(first, share, rest, right)
         case Fork(test, inner_share, when, otherwise):
             sides = (_chosen(side, share, left, right) for side in (when, otherwise))
             return Fork(test, inner_share, *sides)
@@ -272,6 +275,10 @@ def _of_pieces(
         return Test(place, Known(holds[0]), missing)
     if len(breaks) == 1:
         return Test(place, Below(breaks[0], is_reversed=holds[1]), bool(missing))
+    if len(breaks) == 2 and holds[1]:
+        # One category among numbers, which reads better than nested choices.
+        low, high = Below(breaks[0], is_reversed=True), Below(breaks[1])
+        return All(tuple(Test(place, rule, bool(missing)) for rule in (low, high)))
     middle = len(breaks) // 2
     # Missing numbers go on with those below.
     test = Test(place, Below(breaks[middle]), missing is not None)

@@ -102,8 +102,8 @@ def after(step: Any, block: Block, name: str) -> Block:
     if kind in _BY_COLUMN:
         return Block(_BY_COLUMN[kind](step, block.columns), _is_sparse_after(step, block))
     if hasattr(step, "get_support"):
-        chosen = step.get_support(indices=True)
-        return block._replace(columns=[block.columns[place] for place in chosen])
+        chosen = zip(block.columns, step.get_support(), strict=True)
+        return block._replace(columns=[column for column, is_kept in chosen if is_kept])
     raise ValueError(
         f"step {name!r} is a {kind.__name__}, which has no form in a formula of the columns:"
         f" {_what_folds(step)}"
