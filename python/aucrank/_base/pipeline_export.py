@@ -65,7 +65,9 @@ class PipelineExport(FormulaExports):
 
     A column is one of categories if an encoder or the ranker saw text or booleans in it, and one of
     numbers otherwise. NULL, None and NaN are one missing value; it goes where the pipeline sends
-    it, which may differ from where an unknown category goes. Texts are compared exactly.
+    it, which may differ from where an unknown category goes: in the matrix of `to_treelite`, it
+    then has the code after those of the categories, and NaN is an unknown one. Texts are compared
+    exactly.
 
     An export raises no error for a row. Where scikit-learn does, the ranker gets a missing value
     (an unknown category of an ``OrdinalEncoder``, a missing number of a ``KBinsDiscretizer`` or a

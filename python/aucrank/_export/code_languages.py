@@ -790,8 +790,9 @@ static double numberCode(double v, const double *levels, const int *codes, int n
                 found = f"numberCode(numbers[{place}], {entries})"
                 body.append(f"if (isnan(x[{place}])) x[{place}] = {found};")
             if None in levels:
-                absent = [f"isnan(numbers[{place}])"] * bool(numbers)
-                absent += [f"texts[{place}] == NULL"] * bool(texts or not numbers)
+                # Of a column of which only gaps are read, the type is not known.
+                absent = [f"isnan(numbers[{place}])"] * (bool(numbers) or not texts)
+                absent += [f"texts[{place}] == NULL"] * (bool(texts) or not numbers)
                 code_of_none = levels.index(None)
                 body.append(f"if ({' && '.join(absent)}) x[{place}] = {code_of_none};")
         function = "\n  ".join(

@@ -94,6 +94,11 @@ def _settled(columns: Sequence[Read], labels: Sequence[str], names: list[str] | 
         if isinstance(column, Category):
             known = (level for level in column.table if level is not None)
             levels.setdefault(column.place, {}).update(dict.fromkeys(known))
+    # A column of which only gaps are read may hold text as well.
+    read_otherwise = {column.place for column in columns if not _marks_gaps(column)}
+    for column in columns:
+        if column.place not in read_otherwise:
+            levels.setdefault(column.place, {})
     settled = [
         as_category(column, list(levels[column.place]), labels[column.place])
         if isinstance(column, Number) and column.place in levels
@@ -122,6 +127,13 @@ def _settled(columns: Sequence[Read], labels: Sequence[str], names: list[str] | 
         features.append(Feature(name, tuple(ordered)))
     read = frozenset(column.place for column in settled)
     return Plan(tuple(settled), Schema(tuple(features)), read)
+
+
+def _marks_gaps(column: Read) -> bool:
+    """Return whether a column has one value where it is known."""
+    return (
+        isinstance(column, Number) and not column.breaks and not isinstance(column.pieces[0], tuple)
+    )
 
 
 def _has_own_missing(column: Category) -> bool:

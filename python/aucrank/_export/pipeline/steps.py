@@ -88,26 +88,26 @@ def after(step: Any, block: Block, name: str) -> Block:
     match step:
         case Pipeline():
             return after_steps(step.steps, block, f"{name}__")
-    check_is_fitted(step)
-    match step:
         case ColumnTransformer():
+            check_is_fitted(step)
             return _after_column_transformer(step, block, name)
         case FeatureUnion():
             return _after_union(step, block, name)
         case FunctionTransformer(func=None):
             return block
     kind = type(step)
+    if kind not in SCALERS and kind not in _BY_COLUMN and not hasattr(step, "get_support"):
+        raise ValueError(
+            f"step {name!r} is a {kind.__name__}, which has no form in a formula of the columns:"
+            f" {_what_folds(step)}"
+        )
+    check_is_fitted(step)
     if kind in SCALERS:
         return block._replace(columns=scaled(step, block.columns, is_sparse=block.is_sparse))
     if kind in _BY_COLUMN:
         return Block(_BY_COLUMN[kind](step, block.columns), _is_sparse_after(step, block))
-    if hasattr(step, "get_support"):
-        chosen = zip(block.columns, step.get_support(), strict=True)
-        return block._replace(columns=[column for column, is_kept in chosen if is_kept])
-    raise ValueError(
-        f"step {name!r} is a {kind.__name__}, which has no form in a formula of the columns:"
-        f" {_what_folds(step)}"
-    )
+    chosen = zip(block.columns, step.get_support(), strict=True)
+    return block._replace(columns=[column for column, is_kept in chosen if is_kept])
 
 
 def _what_folds(step: Any) -> str:
