@@ -712,7 +712,7 @@ def test_gaps_are_read_in_columns_of_any_type(tmp_path):
     prepared = of_columns(i=(MissingIndicator(features="all"), ["town", "age"]))
     pipeline = fitted(prepared, RankOpt(radii=(1.0,)))
     export = PipelineExport(pipeline)
-    new = new_applicants(100, 1)
+    new = new_applicants(400, 1)
     scores = pipeline.decision_function(new)
     assert len(np.unique(scores)) == 4
     for language in ("python", "javascript", "c"):
