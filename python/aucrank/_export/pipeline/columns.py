@@ -383,7 +383,7 @@ def as_category(number: Number, levels: Sequence[Level], label: str) -> Category
     if not others and not isinstance(first, tuple):
         # An indicator of missing values.
         return Category(number.place, table, first)
-    if not all(isinstance(level, bool) for level in levels):
+    if not levels or not all(isinstance(level, bool) for level in levels):
         raise ValueError(
             f"column {label} is read as numbers by one step and as text by another: give each a"
             " column of its own"

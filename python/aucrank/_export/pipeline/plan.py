@@ -89,51 +89,58 @@ def _as_read(column: Column, feature: Feature) -> Read:
 
 def _settled(columns: Sequence[Read], labels: Sequence[str], names: list[str] | None) -> Plan:
     """Return the plan, with one kind for each column of the data."""
-    levels: dict[int, dict[Level, None]] = {}
-    for column in columns:
-        if isinstance(column, Category):
-            known = (level for level in column.table if level is not None)
-            levels.setdefault(column.place, {}).update(dict.fromkeys(known))
-    # A column of which only gaps are read may hold text as well.
-    read_otherwise = {column.place for column in columns if not _marks_gaps(column)}
-    for column in columns:
-        if column.place not in read_otherwise:
-            levels.setdefault(column.place, {})
+    known = _known_categories(columns)
     settled = [
-        as_category(column, list(levels[column.place]), labels[column.place])
-        if isinstance(column, Number) and column.place in levels
+        as_category(column, known[column.place], labels[column.place])
+        if isinstance(column, Number) and column.place in known
         else column
         for column in columns
     ]
-    features = []
-    for place in range(len(labels)):
-        name = None if names is None else names[place]
-        if place not in levels:
-            features.append(Feature(name))
-            continue
-        functions = [
-            column for column in settled if isinstance(column, Category) and column.place == place
-        ]
-        for column in functions:
-            levels[place].update(
-                dict.fromkeys(level for level in column.table if level is not None)
-            )
-        ordered: list[Any] = sorted(
-            levels[place], key=lambda level: (isinstance(level, str), level)
+    categories: dict[int, list[Category]] = {}
+    for column in settled:
+        if isinstance(column, Category):
+            categories.setdefault(column.place, []).append(column)
+    features = [
+        Feature(
+            None if names is None else names[place],
+            _levels(categories[place]) if place in categories else None,
         )
-        # Where missing values act like unknown ones, as to most rankers, they need no category.
-        if any(_has_own_missing(column) for column in functions):
-            ordered.append(None)
-        features.append(Feature(name, tuple(ordered)))
+        for place in range(len(labels))
+    ]
     read = frozenset(column.place for column in settled)
     return Plan(tuple(settled), Schema(tuple(features)), read)
 
 
+def _known_categories(columns: Sequence[Read]) -> dict[int, list[Level]]:
+    """Return the categories of each column of the data that is one of categories."""
+    found: dict[int, list[Level]] = {}
+    for column in columns:
+        if isinstance(column, Category):
+            known = [level for level in column.table if level is not None]
+            found.setdefault(column.place, []).extend(known)
+    # A column of which only gaps are read may hold text as well.
+    of_numbers = {column.place for column in columns if not _marks_gaps(column)}
+    for column in columns:
+        if column.place not in of_numbers:
+            found[column.place] = []
+    return found
+
+
+def _levels(functions: Sequence[Category]) -> tuple[Level, ...]:
+    """Return the categories of a column of the data, given what is read of it."""
+    known = dict.fromkeys(
+        level for function in functions for level in function.table if level is not None
+    )
+    ordered: list[Any] = sorted(known, key=lambda level: (isinstance(level, str), level))
+    # Where missing values act like unknown ones, as to most rankers, they need no category.
+    if any(_has_own_missing(function) for function in functions):
+        ordered.append(None)
+    return tuple(ordered)
+
+
 def _marks_gaps(column: Read) -> bool:
     """Return whether a column has one value where it is known."""
-    return (
-        isinstance(column, Number) and not column.breaks and not isinstance(column.pieces[0], tuple)
-    )
+    return isinstance(column, Number) and isinstance(column.pieces[0], float) and not column.breaks
 
 
 def _has_own_missing(column: Category) -> bool:
