@@ -17,6 +17,7 @@ from aucrank._base.registry import get_estimator, public_names
 
 if TYPE_CHECKING:
     from aucrank._base.persistence import load
+    from aucrank._base.pipeline_export import PipelineExport
     from aucrank._compare.leaderboard import Leaderboard, compare
     from aucrank._data.column_warnings import ColumnWarning
     from aucrank._export.sizes import ExportSizeWarning
@@ -48,6 +49,7 @@ __all__ = [
     "LinearRanker",
     "MartiRank",
     "ModelFormatError",
+    "PipelineExport",
     "RankBoost",
     "RankOpt",
     "RankingEnsemble",
@@ -72,6 +74,7 @@ _ROOMS = {
     "Compressed": "aucrank.ensemble._compress",
     "ExportSizeWarning": "aucrank._export.sizes",
     "Leaderboard": "aucrank._compare.leaderboard",
+    "PipelineExport": "aucrank._base.pipeline_export",
     "Report": "aucrank._report.document",
     "compare": "aucrank._compare.leaderboard",
     "compress": "aucrank.ensemble._compress",

@@ -11,7 +11,9 @@ def codes_of(document, row):
     """Return a row of values as numbers, what is missing as NaN."""
     found = []
     for feature, value in zip(document["features"], row, strict=True):
-        if feature["kind"] == "numeric":
+        if feature["kind"] == "unused":
+            found.append(nan)
+        elif feature["kind"] == "numeric":
             found.append(nan if value is None else float(value))
         else:
             levels = feature["levels"]
@@ -21,7 +23,8 @@ def codes_of(document, row):
 
 def score(document, row):
     """Return the score of a row of values, None for a missing one."""
-    assert (document["format"], document["version"]) == ("aucrank-formula", 1)
+    assert document["format"] == "aucrank-formula"
+    assert document["version"] in (1, 2)
     return value_of(document["score"], codes_of(document, row))
 
 
@@ -83,8 +86,33 @@ def _tree(nodes, row):
 def _linear(value, row):
     total = 0.0
     for term in value["terms"]:
-        total += term["weight"] * _scaled(row[term["feature"]], term["scale"])
+        if "feature" not in term:
+            number = value_of(term, row)
+            total += nan if number is None else number
+            continue
+        number = _computed(row[term["feature"]], term.get("operations", ()))
+        if isnan(number) and "fill" in term:
+            number = term["fill"]
+        total += term["weight"] * _scaled(number, term["scale"])
     return total + value["intercept"]
+
+
+def _computed(x, operations):
+    for operation in operations:
+        ((operator, by),) = operation.items()
+        match operator:
+            case "+":
+                x = x + by
+            case "-":
+                x = x - by
+            case "*":
+                x = x * by
+            case "/":
+                x = x / by
+            case "clip":
+                low, high = by
+                x = high if x > high else low if x < low else x
+    return x
 
 
 def _scaled(x, scale):

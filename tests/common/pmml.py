@@ -119,7 +119,7 @@ SCHEMA = {
         [(EXPRESSION, MAYBE)],
     ),
     "Apply": ({"function!": set(FUNCTIONS)}, [(EXPRESSION, ANY)]),
-    "Constant": ({"dataType": DATA_TYPES}, []),
+    "Constant": ({"dataType": DATA_TYPES, "missing": {"true", "false"}}, []),
     "FieldRef": ({"field!": None}, []),
     "Characteristics": ({}, [("Characteristic", MANY)]),
     "Characteristic": (
@@ -340,6 +340,10 @@ class PmmlRegression:
             field.get("name"): [value.get("value") for value in field.iter(f"{PMML}Value")]
             for field in self.root.iter(f"{PMML}DataField")
         }
+        self.treatment = {
+            field.get("name"): field.get("invalidValueTreatment")
+            for field in self.root.iter(f"{PMML}MiningField")
+        }
 
     def score(self, row):
         """Return the score of a row: a dictionary, in which None or NaN is a missing value."""
@@ -347,8 +351,9 @@ class PmmlRegression:
         for name, valid in self.valid.items():
             value = row.get(name)
             is_missing = value is None or value != value
-            if valid and not is_missing:
-                is_missing = str(value) not in valid
+            if valid and not is_missing and self.treatment[name] == "asMissing":
+                spelled = str(value).lower() if isinstance(value, bool) else str(value)
+                is_missing = spelled not in valid
             fields[name] = None if is_missing else value
         for field in self.model.iter(f"{PMML}DerivedField"):
             # What a field refers to stands before it.
@@ -363,6 +368,8 @@ class PmmlRegression:
 def evaluate(expression, fields):
     """Return the value of an expression, None if it is missing."""
     match expression.tag.removeprefix(PMML):
+        case "Constant" if expression.get("missing") == "true":
+            return None
         case "Constant":
             text = expression.text or ""
             match expression.get("dataType"):

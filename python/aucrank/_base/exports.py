@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._data.schema import Schema
 from aucrank._export.code import code_of
-from aucrank._export.formula import Formula, check_written, parse, read_formula
+from aucrank._export.formula import Formula, check_written, parse
 from aucrank._export.links import Link, probability_of
 from aucrank._export.onnx import pipeline_step
 from aucrank._export.onnx.columns import Inputs
@@ -30,39 +30,67 @@ if TYPE_CHECKING:
     from aucrank._base.ranker import BaseRanker
 
 
-class ExportMixin:
-    """Mixin for rankers whose score has a formula over the columns of the fit."""
+class FormulaExports:
+    """Exports of a score that has a formula over some columns.
+
+    A subclass has the columns as ``_schema``, and provides the formula, its link to probabilities
+    and the name of the model.
+    """
 
     classes_: NDArray[Any]
-    _model: Any
+
+    #: Version of the documents of `to_json`.
+    _json_version = 1
 
     if TYPE_CHECKING:
 
         @property
         def _schema(self) -> Schema: ...
 
-    def _formula(self) -> str:
-        """Return what the score computes, in the JSON form of the core."""
-        formula: str = self._model.formula()
-        return formula
+    def _check_exportable(self) -> None:
+        """Raise NotFittedError if there is no score yet."""
+        check_is_fitted(self)
+
+    def _exported_name(self) -> str:
+        """Return the name of the model in comments and messages."""
+        return type(self).__name__
+
+    def _score_document(self) -> dict[str, Any]:
+        """Return the formula of the score as a JSON value."""
+        raise NotImplementedError
+
+    def _score_formula(self) -> Formula:
+        """Return the formula of the score."""
+        return parse(self._score_document())
 
     def _link(self) -> Link | None:
         """Return the link from scores to `predict_proba`, where one exists."""
         return None
 
-    def _sized_formula(self, form: str) -> Formula:
-        """Return the formula of the score for a form; warn if it will be very large."""
-        name = type(self).__name__
-        formula = read_formula(self._formula(), name, form)
+    def _features_document(self) -> list[dict[str, Any]]:
+        """Return the columns as a JSON value."""
+        return self._schema.to_json()
+
+    def _columns_read(self) -> frozenset[int] | None:
+        """Return which columns a document must ask for, None for all."""
+        return None
+
+    def _written_formula(self, form: str) -> Formula:
+        """Return the formula of the score for a form that needs all of it.
+
+        A warning says how large the form will be, if that is very large.
+        """
+        formula, name = self._score_formula(), self._exported_name()
+        check_written(formula, name, form)
         warn_of_size(formula, self._schema, form, name)
         return formula
 
     def _output_formula(self, output: str, form: str) -> Formula:
         """Return the formula that an export computes: the score, or the probability."""
-        check_is_fitted(self)
+        self._check_exportable()
         check_choice(output, "output", ("score", "probability"))
-        name = type(self).__name__
-        score = read_formula(self._formula(), name, form)
+        score, name = self._score_formula(), self._exported_name()
+        check_written(score, name, form)
         return score if output == "score" else probability_of(score, self._link(), name)
 
     def to_sql(
@@ -126,7 +154,7 @@ class ExportMixin:
         - 0.2746530721196905e0
         """
         formula = self._output_formula(output, "SQL")
-        return sql_of(formula, type(self).__name__, self._schema, dialect)
+        return sql_of(formula, self._exported_name(), self._schema, dialect)
 
     def to_pmml(self, *, model_name: str = "ranker", timestamp: datetime | None = None) -> str:
         """Return the score as a PMML 4.4 document.
@@ -179,10 +207,10 @@ class ExportMixin:
         <RegressionTable intercept="-1.0">
               <NumericPredictor name="term_1" coefficient="1" />
         """
-        check_is_fitted(self)
+        self._check_exportable()
         check_names(model_name, timestamp)
         return write_formula(
-            self._sized_formula("PMML"),
+            self._written_formula("PMML"),
             self._schema,
             model_name=model_name,
             version=_core.__version__,
@@ -236,17 +264,14 @@ class ExportMixin:
         >>> print(RankOpt(radii=[1.0]).fit([[0.0], [2.0]], [0, 1]).to_json())
         {"format": "aucrank-formula", "version": 1, "classes": [0, 1], ...
         """
-        check_is_fitted(self)
-        score = json.loads(self._formula())
-        formula, name = parse(score), type(self).__name__
-        check_written(formula, name, "JSON")
-        warn_of_size(formula, self._schema, "JSON", name)
+        self._check_exportable()
+        self._written_formula("JSON")
         document = {
             "format": "aucrank-formula",
-            "version": 1,
+            "version": self._json_version,
             "classes": self.classes_.tolist(),
-            "features": self._schema.to_json(),
-            "score": score,
+            "features": self._features_document(),
+            "score": self._score_document(),
         }
         return json.dumps(document, indent=indent, allow_nan=False)
 
@@ -286,7 +311,7 @@ class ExportMixin:
 
         See Also
         --------
-        onnx_converter : A pipeline of scikit-learn as one document, by skl2onnx.
+        aucrank.PipelineExport : A pipeline of scikit-learn as one document.
 
         Notes
         -----
@@ -307,18 +332,136 @@ class ExportMixin:
 
         With onnxruntime installed, ``InferenceSession(model.SerializeToString())`` reads it.
         """
-        check_is_fitted(self)
+        self._check_exportable()
         check_choice(inputs, "inputs", ("auto", "columns", "matrix"))
         onnx = import_extra("onnx", "onnx", f"{type(self).__name__}.to_onnx")
         model = self._onnx_model()
         as_matrix = inputs == "matrix" or (inputs == "auto" and self._schema.names is None)
-        columns = Inputs(onnx, self._schema, as_matrix=as_matrix)
+        columns = Inputs(onnx, self._schema, as_matrix=as_matrix, read=self._columns_read())
         return write_model(onnx, model, columns, version=_core.__version__)
 
     def _onnx_model(self) -> Model:
         """Return the model from which ONNX documents are written."""
-        check_is_fitted(self)
-        return Model(self._sized_formula("ONNX"), self._schema, self.classes_, self._link())
+        self._check_exportable()
+        return Model(self._written_formula("ONNX"), self._schema, self.classes_, self._link())
+
+    def to_treelite(self) -> Any:
+        """Return the score as a model of Treelite, which other tree engines read.
+
+        Returns
+        -------
+        treelite.Model
+            Its output is `decision_function`, up to the rounding of sums. It takes a matrix of the
+            columns of the fit in their order: numbers, and categories as codes, the positions of
+            their values among those seen in fit, sorted; NaN where a value is missing. A code
+            beyond the known categories counts as missing. ``serialize(path)`` writes it.
+
+        Raises
+        ------
+        ImportError
+            If treelite is not installed.
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If the score is not a sum of trees and step functions, as that of `RIMARC`,
+            `LinearRanker`, `MartiRank` or a forest of medians; if its trees test pairs of
+            categories; or if it would have more than ten million nodes.
+
+        Warns
+        -----
+        ExportSizeWarning
+            If it will take more than some 20 MB, with its size.
+
+        Examples
+        --------
+        >>> from aucrank import RankBoost
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
+        >>> model = RankBoost(n_rounds=1).fit(X, y).to_treelite()
+        >>> model.num_tree, model.num_feature
+        (1, 1)
+        """
+        self._check_exportable()
+        treelite = import_extra("treelite", "treelite", f"{type(self).__name__}.to_treelite")
+        formula = self._written_formula("Treelite")
+        return treelite_model(treelite, formula, self._schema, self._exported_name())
+
+    def to_code(
+        self,
+        language: Literal["c", "python", "javascript", "java"],
+        *,
+        output: Literal["score", "probability"] = "score",
+    ) -> str:
+        """Return the source of a function that scores a row as `decision_function` does.
+
+        Parameters
+        ----------
+        language : {"c", "python", "javascript", "java"}
+            Target language. The code needs only the standard library.
+        output : {"score", "probability"}, default="score"
+            Return value of the function: that of `decision_function`, or the probability of
+            ``classes_[1]`` from `predict_proba`.
+
+        Returns
+        -------
+        str
+            A function ``score``, and tables that it reads. A row has the columns of the fit in
+            their order, which comments list: numbers, and categories as they were in the fit. None,
+            null and NaN are missing, and so is a category that was not seen in fit.
+
+            - Python and JavaScript: ``score(row)``, of a list or an array.
+            - Java: ``Ranker.score(Object[] row)``.
+            - C: ``score(numbers, texts)``, of two arrays with a place for each column: categories
+              that are text are in the second one, and ``NULL`` where they are missing.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If a part of the model cannot be expressed, such as a split by a classifier of your own;
+            if the language is unknown, or a category has no form in C, such as NUL.
+
+        Warns
+        -----
+        ExportSizeWarning
+            If it will take more than some 20 MB, with its size.
+
+        Notes
+        -----
+        Sums are in the order of the model, so that scores are equal to the last bit. A C compiler
+        must not fuse products with sums: ``-ffp-contract=off``. Large models become tables of
+        nodes, which compile in seconds.
+
+        Examples
+        --------
+        >>> from aucrank import RankBoost
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
+        >>> model = RankBoost(n_rounds=1).fit(X, y)
+        >>> names = {}
+        >>> exec(model.to_code("python"), names)
+        >>> names["score"]([4.0]) == model.decision_function([[4.0]])[0]
+        np.True_
+        """
+        formula, name = self._output_formula(output, "code"), self._exported_name()
+        check_choice(language, "language", tuple(NAMES_OF_LANGUAGES))
+        warn_of_size(formula, self._schema, NAMES_OF_LANGUAGES[language], name)
+        what = f"{output.capitalize()} by a {name}"
+        return code_of(formula, self._schema, language, what)
+
+
+class ExportMixin(FormulaExports):
+    """Mixin for rankers whose score has a formula over the columns of the fit."""
+
+    _model: Any
+
+    def _formula(self) -> str:
+        """Return what the score computes, in the JSON form of the core."""
+        formula: str = self._model.formula()
+        return formula
+
+    def _score_document(self) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads(self._formula())
+        return document
 
     def onnx_parser(self) -> Callable[..., list[Any]]:
         """Declare the outputs of a ranker to skl2onnx.
@@ -438,106 +581,3 @@ class ExportMixin:
         """
         check_is_fitted(self)
         return model_page(cast("BaseRanker", self))
-
-    def to_treelite(self) -> Any:
-        """Return the score as a model of Treelite, which other tree engines read.
-
-        Returns
-        -------
-        treelite.Model
-            Its output is `decision_function`, up to the rounding of sums. It takes a matrix of the
-            columns of the fit in their order: numbers, and categories as codes, the positions of
-            their values among those seen in fit, sorted; NaN where a value is missing. A code
-            beyond the known categories counts as missing. ``serialize(path)`` writes it.
-
-        Raises
-        ------
-        ImportError
-            If treelite is not installed.
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If the score is not a sum of trees and step functions, as that of `RIMARC`,
-            `LinearRanker`, `MartiRank` or a forest of medians; if its trees test pairs of
-            categories; or if it would have more than ten million nodes.
-
-        Warns
-        -----
-        ExportSizeWarning
-            If it will take more than some 20 MB, with its size.
-
-        Examples
-        --------
-        >>> from aucrank import RankBoost
-        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
-        >>> model = RankBoost(n_rounds=1).fit(X, y).to_treelite()
-        >>> model.num_tree, model.num_feature
-        (1, 1)
-        """
-        check_is_fitted(self)
-        name = type(self).__name__
-        treelite = import_extra("treelite", "treelite", f"{name}.to_treelite")
-        return treelite_model(treelite, self._sized_formula("Treelite"), self._schema, name)
-
-    def to_code(
-        self,
-        language: Literal["c", "python", "javascript", "java"],
-        *,
-        output: Literal["score", "probability"] = "score",
-    ) -> str:
-        """Return the source of a function that scores a row as `decision_function` does.
-
-        Parameters
-        ----------
-        language : {"c", "python", "javascript", "java"}
-            Target language. The code needs only the standard library.
-        output : {"score", "probability"}, default="score"
-            Return value of the function: that of `decision_function`, or the probability of
-            ``classes_[1]`` from `predict_proba`.
-
-        Returns
-        -------
-        str
-            A function ``score``, and tables that it reads. A row has the columns of the fit in
-            their order, which comments list: numbers, and categories as they were in the fit. None,
-            null and NaN are missing, and so is a category that was not seen in fit.
-
-            - Python and JavaScript: ``score(row)``, of a list or an array.
-            - Java: ``Ranker.score(Object[] row)``.
-            - C: ``score(numbers, texts)``, of two arrays with a place for each column: categories
-              that are text are in the second one, and ``NULL`` where they are missing.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If a part of the model cannot be expressed, such as a split by a classifier of your own;
-            if the language is unknown, or a category has no form in C, such as NUL.
-
-        Warns
-        -----
-        ExportSizeWarning
-            If it will take more than some 20 MB, with its size.
-
-        Notes
-        -----
-        Sums are in the order of the model, so that scores are equal to the last bit. A C compiler
-        must not fuse products with sums: ``-ffp-contract=off``. Large models become tables of
-        nodes, which compile in seconds.
-
-        Examples
-        --------
-        >>> from aucrank import RankBoost
-        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
-        >>> model = RankBoost(n_rounds=1).fit(X, y)
-        >>> names = {}
-        >>> exec(model.to_code("python"), names)
-        >>> names["score"]([4.0]) == model.decision_function([[4.0]])[0]
-        np.True_
-        """
-        formula = self._output_formula(output, "code")
-        check_choice(language, "language", tuple(NAMES_OF_LANGUAGES))
-        warn_of_size(formula, self._schema, NAMES_OF_LANGUAGES[language], type(self).__name__)
-        what = f"{output.capitalize()} by a {type(self).__name__}"
-        return code_of(formula, self._schema, language, what)

@@ -49,7 +49,8 @@ class Feature:
         ``None`` if the data had no column names.
     levels : tuple or None
         Sorted distinct values of a categorical column: its code ``k`` means ``levels[k]``.
-        ``None`` for a numeric column.
+        ``None`` for a numeric column. In exports of pipelines the last level may be None: a missing
+        value that is not treated like an unknown category.
     counts : {"days", "moments", "hours"} or None
         Unit of the numbers in a column of dates since 1970: whole days, or moments as fractions of
         days; or of durations. It affects how they are printed, and which columns of dates and times

@@ -15,6 +15,7 @@ from aucrank._export.formula import (
     All,
     Always,
     AnyOf,
+    Arithmetic,
     Below,
     Branch,
     Condition,
@@ -27,6 +28,7 @@ from aucrank._export.formula import (
     Leaf,
     LevelSteps,
     Linear,
+    LinearTerm,
     Logistic,
     Median,
     NumberSteps,
@@ -157,7 +159,12 @@ class _CodeWriter:
         number = self.language.number
         total = self._set(number(0.0))
         for term in linear.terms:
-            value = f"x[{term.feature}]"
+            if not isinstance(term, LinearTerm):
+                self.statements.append(
+                    self.language.changed(total, f"{total} + {self.formula(term)}")
+                )
+                continue
+            value = self._computed(term)
             if (scale := term.scale) is not None:
                 unit = 0.0 if scale.unit is None else scale.unit
                 settings = (scale.mean, scale.deviation, scale.limit, unit)
@@ -166,6 +173,17 @@ class _CodeWriter:
                 self.language.changed(total, f"{total} + {number(term.weight)} * {value}")
             )
         return self._set(f"{total} + {number(linear.intercept)}")
+
+    def _computed(self, term: LinearTerm) -> str:
+        """Return the number of a term, before it is standardised."""
+        number = self.language.number
+        value = f"x[{term.feature}]"
+        for operation in term.operations:
+            if isinstance(operation, Arithmetic):
+                value = f"({value} {operation.operator} {number(operation.number)})"
+            else:
+                value = f"clipped({value}, {number(operation.low)}, {number(operation.high)})"
+        return value if term.fill is None else f"filled({value}, {number(term.fill)})"
 
     def _program(self, program: Program) -> str:
         whole = self.language.whole

@@ -4,7 +4,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from math import isinf
+from math import isinf, isnan
 from typing import ClassVar
 
 from aucrank._data.schema import Level, Schema
@@ -125,23 +125,27 @@ class Language(ABC):
 
     def number(self, value: float) -> str:
         """Return a double."""
+        if isnan(value):
+            return self.nan
         if isinf(value):
             return self.infinity if value > 0 else f"-{self.infinity}"
         return repr(float(value)) if value >= 0 else f"({float(value)!r})"
 
     infinity: str
+    nan: str
 
     def array(self, values: Sequence[str]) -> str:
         """Return a new array of doubles."""
         return f"[{', '.join(values)}]"
 
-    def columns(self, schema: Schema, what: str) -> list[str]:
+    def columns(self, schema: Schema, used: Sequence[int], what: str) -> list[str]:
         """Return comments on the function and its columns."""
         lines = [f"{what} of a row, by its columns in this order:"]
         for place, feature in enumerate(schema.features):
-            kind = "number" if feature.levels is None else "category"
+            kind = "a number" if feature.levels is None else "a category"
+            kind = kind if place in used else "not used"
             # In JSON, a name has no line end, and cannot end a comment.
-            lines.append(f"  {place}: {json.dumps(schema.shown_name(place))}, a {kind}")
+            lines.append(f"  {place}: {json.dumps(schema.shown_name(place))}, {kind}")
         return [f"{self.comment} {line}" for line in lines]
 
     def functions(self, statements: Sequence[str], result: str) -> str:
@@ -167,12 +171,12 @@ def _lines(entries: Sequence[str], per_line: int = 16) -> str:
     )
 
 
-def _as_number(level: Level) -> float | None:
+def _as_number(level: Level | None) -> float | None:
     """Return a category that is a number or a boolean as a double."""
-    return None if isinstance(level, str) else float(level)
+    return None if level is None or isinstance(level, str) else float(level)
 
 
-def _levels(schema: Schema, used: Sequence[int]) -> Iterator[tuple[int, Sequence[Level]]]:
+def _levels(schema: Schema, used: Sequence[int]) -> Iterator[tuple[int, Sequence[Level | None]]]:
     for place in used:
         if (levels := schema.features[place].levels) is not None:
             yield place, levels
@@ -183,6 +187,7 @@ class _Python(Language):
     comment = "#"
     has_integers = True
     infinity = "float('inf')"
+    nan = "float('nan')"
     helpers: ClassVar[dict[str, str]] = {
         "tree": """
 def tree(x, at):
@@ -223,6 +228,14 @@ def special(v, at, then, otherwise):
         "levelSteps": """
 def levelSteps(v, start, n, missing):
     return step[start + int(v)] if v < n else missing
+""",
+        "clipped": """
+def clipped(v, low, high):
+    return high if v > high else low if v < low else v
+""",
+        "filled": """
+def filled(v, missing):
+    return missing if v != v else v
 """,
         "scaled": """
 def scaled(v, mean, deviation, limit, unit):
@@ -289,7 +302,10 @@ def meanOf(total, units):
         for place, levels in _levels(schema, used):
             codes = (f"{self._literal(level)}: {code}.0" for code, level in enumerate(levels))
             written.append(f"levels{place} = {{\n{_lines(list(codes), 4)}\n}}")
-            coded.append(f"x[{place}] = levels{place}.get(row[{place}], missing)")
+            value = f"row[{place}]"
+            if None in levels:
+                value = f"None if {value} != {value} else {value}"
+            coded.append(f"x[{place}] = levels{place}.get({value}, missing)")
         numbers = [
             f"x[{place}] = missing if row[{place}] is None else float(row[{place}])"
             for place in used
@@ -306,24 +322,30 @@ def meanOf(total, units):
         function = "\n    ".join(["def score(row):", *body])
         return "\n\n".join(
             [
-                "\n".join([*self.columns(schema, what), "# None or NaN is missing."]),
+                "\n".join([*self.columns(schema, used, what), "# None or NaN is missing."]),
                 *written,
                 functions,
                 f"{function}\n",
             ]
         )
 
-    def _literal(self, level: Level) -> str:
+    def _literal(self, level: Level | None) -> str:
         return ascii(level)
 
 
 class _JavaScript(Language):
     infinity = "Infinity"
+    nan = "NaN"
     helpers: ClassVar[dict[str, str]] = {
         # An empty field of a form or a CSV file is missing, and Number("") would be 0.
         "asNumber": """
 function asNumber(v) {
   return v == null || (typeof v === "string" && v.trim() === "") ? NaN : Number(v);
+}
+""",
+        "orNull": """
+function orNull(v) {
+  return v == null || v !== v ? null : v;
 }
 """,
         "tree": """
@@ -361,6 +383,16 @@ function special(v, at, then, otherwise) {
         "levelSteps": """
 function levelSteps(v, start, n, missing) {
   return v < n ? step[start + v] : missing;
+}
+""",
+        "clipped": """
+function clipped(v, low, high) {
+  return v > high ? high : v < low ? low : v;
+}
+""",
+        "filled": """
+function filled(v, missing) {
+  return v !== v ? missing : v;
 }
 """,
         "scaled": """
@@ -439,14 +471,14 @@ function meanOf(total, units) {
                 continue
             codes = [f"[{json.dumps(level)}, {code}]" for code, level in enumerate(levels)]
             written.append(f"const levels{place} = new Map([\n{_lines(codes, 4)}\n]);")
-            known = f"levels{place}.has(row[{place}])"
-            body.append(f"if ({known}) x[{place}] = levels{place}.get(row[{place}]);")
+            key = f"orNull(row[{place}])" if None in levels else f"row[{place}]"
+            body.append(f"if (levels{place}.has({key})) x[{place}] = levels{place}.get({key});")
         function = "\n  ".join(["function score(row) {", *body, *statements, f"return {result};"])
         functions = "\n\n".join(self.used_helpers("\n".join([*body, *statements, result])))
         exported = 'if (typeof module !== "undefined") module.exports = { score };'
         return "\n\n".join(
             [
-                "\n".join([*self.columns(schema, what), "// null or NaN is missing."]),
+                "\n".join([*self.columns(schema, used, what), "// null or NaN is missing."]),
                 *written,
                 functions,
                 f"{function}\n}}",
@@ -497,6 +529,16 @@ static double levelSteps(double v, int start, int n, double missing) {
   return v < n ? step[start + (int) v] : missing;
 }
 """,
+    "clipped": """
+static double clipped(double v, double low, double high) {
+  return v > high ? high : v < low ? low : v;
+}
+""",
+    "filled": """
+static double filled(double v, double missing) {
+  return v != v ? missing : v;
+}
+""",
     "scaled": """
 static double scaled(double v, double mean, double deviation, double limit, double unit) {
   if (v != v) return 0.0;
@@ -539,8 +581,14 @@ static double meanOf(long total, double units) {
 }
 
 
+def _java_text(value: float) -> str:
+    """Return a double as a text that Java reads."""
+    return "NaN" if isnan(value) else "Infinity" if isinf(value) else repr(float(value))
+
+
 class _Java(Language):
     infinity = "Double.POSITIVE_INFINITY"
+    nan = "Double.NaN"
     helpers: ClassVar[dict[str, str]] = {
         name: text.replace("const double[]", "double[]") for name, text in _OF_C.items()
     }
@@ -578,7 +626,7 @@ class _Java(Language):
         for name, of_ints in tables.of_whole_numbers(functions):
             parts.append(f"static final int[] {name} = ints({self._texts(map(str, of_ints))});")
         for name, of_doubles in tables.of_doubles(functions):
-            texts = ("Infinity" if isinf(value) else repr(float(value)) for value in of_doubles)
+            texts = (_java_text(value) for value in of_doubles)
             parts.append(f"static final double[] {name} = doubles({self._texts(texts)});")
         body = [
             f"double[] x = new double[{len(schema.features)}];",
@@ -596,6 +644,7 @@ class _Java(Language):
             parts += [
                 "static Object key(Object v) {",
                 "  if (v instanceof Boolean) return (Boolean) v ? 1.0 : 0.0;",
+                "  if (v instanceof Double && ((Double) v).isNaN()) return null;",
                 "  return v instanceof Number ? (Object) (((Number) v).doubleValue() + 0.0) : v;",
                 "}",
             ]
@@ -604,7 +653,7 @@ class _Java(Language):
         )
         return "\n".join(
             [
-                *self.columns(schema, what),
+                *self.columns(schema, used, what),
                 "// null or NaN is missing.",
                 "public final class Ranker {",
                 *parts,
@@ -622,13 +671,14 @@ class _Java(Language):
             text += f"{entry} "
         return ",\n".join(f'"{text}"' for text in [*texts, text])
 
-    def _map(self, place: int, levels: Sequence[Level]) -> Iterator[str]:
+    def _map(self, place: int, levels: Sequence[Level | None]) -> Iterator[str]:
         name = f"levels{place}"
         yield f"static final java.util.Map<Object, Double> {name} = new java.util.HashMap<>();"
         for part, start in enumerate(range(0, len(levels), _JAVA_STATEMENTS)):
             yield f"static void {name}_{part}() {{"
             for code in range(start, min(start + _JAVA_STATEMENTS, len(levels))):
                 number = _as_number(levels[code])
+                # A missing value is null, also in JSON.
                 key = json.dumps(levels[code]) if number is None else self.number(number)
                 yield f"  {name}.put({key}, {code}.0);"
             yield "}"
@@ -637,6 +687,7 @@ class _Java(Language):
 
 class _C(Language):
     infinity = "(1.0 / 0.0)"
+    nan = "NAN"
     counts_arrays = True
     helpers: ClassVar[dict[str, str]] = {
         name: text.replace("const double[] x", "const double *x")
@@ -738,6 +789,12 @@ static double numberCode(double v, const double *levels, const int *codes, int n
                 entries = f"levels{place}, levelCodes{place}, {len(numbers)}"
                 found = f"numberCode(numbers[{place}], {entries})"
                 body.append(f"if (isnan(x[{place}])) x[{place}] = {found};")
+            if None in levels:
+                # Of a column of which only gaps are read, the type is not known.
+                absent = [f"isnan(numbers[{place}])"] * (bool(numbers) or not texts)
+                absent += [f"texts[{place}] == NULL"] * (bool(texts) or not numbers)
+                code_of_none = levels.index(None)
+                body.append(f"if ({' && '.join(absent)}) x[{place}] = {code_of_none};")
         function = "\n  ".join(
             [
                 "double score(const double *numbers, const char *const *texts) {",
@@ -748,7 +805,7 @@ static double numberCode(double v, const double *levels, const int *codes, int n
             ]
         )
         lines = [
-            *self.columns(schema, what),
+            *self.columns(schema, used, what),
             "// numbers[j] is column j where it is a number, NAN if it is missing; texts[j] where",
             "// it is text, in UTF-8, NULL if it is missing. Compile with -ffp-contract=off:",
             "// scores are those of the model where products are rounded before sums.",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import floor, inf
-from typing import Any
+from typing import Any, Literal
 
 # Tests and conditions -----------------------------------------------------------------------------
 
@@ -227,19 +227,59 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """An operation with a constant, rounded to a double; a missing number stays missing."""
+
+    operator: Literal["+", "-", "*", "/"]
+    number: float
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """A number, but at least ``low`` and at most ``high``; a missing number stays missing."""
+
+    low: float
+    high: float
+
+
+Operation = Arithmetic | Clip
+
+
+@dataclass(frozen=True, slots=True)
 class LinearTerm:
-    """A number times its weight; without a scale, a missing number makes the sum missing."""
+    """A number times its weight; without a scale, a missing number makes the sum missing.
+
+    Attributes
+    ----------
+    feature : int
+        Its position among the columns.
+    weight : float
+        The weight.
+    scale : Scale or None
+        How the number is standardised.
+    operations : tuple of Operation
+        What is done to the number first, in this order.
+    fill : float or None
+        What replaces a missing number next, before it is standardised and weighted; None leaves it
+        missing.
+    """
 
     feature: int
     weight: float
     scale: Scale | None
+    operations: tuple[Operation, ...] = ()
+    fill: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """The sum of the terms in their order, and then of the intercept."""
+    """The sum of the terms in their order, and then of the intercept.
 
-    terms: tuple[LinearTerm, ...]
+    A term of a column with few values is a function of it: a tree of one branch or steps. Its value
+    is NaN where the sum is missing.
+    """
+
+    terms: tuple["LinearTerm | Constant | Tree | Steps", ...]
     intercept: float
 
 
@@ -573,7 +613,8 @@ def features_of(formula: Formula) -> Iterator[int]:
             for condition in conditions_of(formula):
                 yield from (test.feature for test in tests_of(condition))
         case Linear(terms):
-            yield from (term.feature for term in terms)
+            for term in terms:
+                yield from [term.feature] if isinstance(term, LinearTerm) else features_of(term)
         case _:
             for part in parts_of(formula):
                 yield from features_of(part)
@@ -586,6 +627,8 @@ def parts_of(formula: Formula) -> Iterator[Formula]:
             yield of
         case Sum(parts) | Median(parts):
             yield from parts
+        case Linear(terms):
+            yield from (term for term in terms if not isinstance(term, LinearTerm))
         case Quotient(numerator, denominator):
             yield from (numerator, denominator)
         case Program(_, layers):

@@ -9,8 +9,10 @@ from aucrank._export.formula import (
     All,
     Always,
     AnyOf,
+    Arithmetic,
     Below,
     Branch,
+    Clip,
     Condition,
     Constant,
     End,
@@ -86,7 +88,10 @@ class SqlWriter:
             case StepsOf(of, thresholds, values):
                 return self._steps_of(self.formula(of), thresholds, values)
             case Linear(terms, intercept):
-                written = [self._weighted(term) for term in terms]
+                written = [
+                    self._weighted(term) if isinstance(term, LinearTerm) else self.formula(term)
+                    for term in terms
+                ]
                 return _signed([*written, *self._constant(intercept)])
             case Indicator(condition, value):
                 return f"CASE WHEN {self.condition(condition)} THEN {self.double(value)} ELSE 0 END"
@@ -145,20 +150,35 @@ class SqlWriter:
         return " ".join(["CASE", *whens, f"ELSE {last} END"]) if whens else last
 
     def _weighted(self, term: LinearTerm) -> str:
-        name, weight = self.name(term.feature), self.double(term.weight)
+        value, weight = self._computed(term), self.double(term.weight)
         if term.scale is None:
-            return f"{weight} * {name}"
+            return f"{weight} * {value}"
         scale = term.scale
-        deviations = f"({name} - {self.real(scale.mean)}) / {self.real(scale.deviation)}"
+        deviations = f"({value} - {self.real(scale.mean)}) / {self.real(scale.deviation)}"
         limit = self.real(scale.limit)
         within = deviations
         if scale.unit is not None:
             parts = self.real(1 / scale.unit)
             within = f"{self._spelling.rounded(f'{deviations} * {parts}')} / {parts}"
         return (
-            f"{weight} * CASE WHEN {name} IS NULL THEN 0 WHEN {deviations} > {limit} THEN {limit}"
+            f"{weight} * CASE WHEN {value} IS NULL THEN 0 WHEN {deviations} > {limit} THEN {limit}"
             f" WHEN {deviations} < -{limit} THEN -{limit} ELSE {within} END"
         )
+
+    def _computed(self, term: LinearTerm) -> str:
+        """Return the number of a term, before it is standardised."""
+        value = self.name(term.feature)
+        for operation in term.operations:
+            match operation:
+                case Arithmetic(operator, number):
+                    value = f"({value} {operator} {self.real(number)})"
+                case Clip(low, high):
+                    least, most = self.real(low), self.real(high)
+                    value = (
+                        f"CASE WHEN {value} > {most} THEN {most}"
+                        f" WHEN {value} < {least} THEN {least} ELSE {value} END"
+                    )
+        return value if term.fill is None else f"COALESCE({value}, {self.real(term.fill)})"
 
     def _sum(self, parts: Sequence[Formula]) -> str:
         written = []
@@ -262,13 +282,24 @@ class SqlWriter:
         check_characters(level, f"the category {level!r} of column {self._schema.label(feature)}")
         return self._spelling.text(level)
 
-    def among(self, feature: int, levels: Sequence[Level], *, negated: bool = False) -> str:
-        """Return a condition that is true for some categories of a column, or for all others."""
-        listed = ", ".join(self.literal(feature, level) for level in levels)
-        return f"{self.name(feature)} {'NOT IN' if negated else 'IN'} ({listed})"
+    def among(self, feature: int, levels: Sequence[Level | None], *, negated: bool = False) -> str:
+        """Return a condition that is true for some categories of a column, or for all others.
+
+        It is not true for NULL, unless None is a category.
+        """
+        name = self.name(feature)
+        is_null = f"{name} IS {'NOT ' if negated else ''}NULL"
+        listed = ", ".join(self.literal(feature, level) for level in levels if level is not None)
+        if None in levels and not listed:
+            return is_null
+        known = f"{name} {'NOT IN' if negated else 'IN'} ({listed})"
+        # NULL is not true for NOT IN anyway.
+        return f"({is_null} OR {known})" if None in levels and not negated else known
 
     def number(self, value: float) -> str:
-        """Return a number such that every database reads the same double."""
+        """Return a number such that every database reads the same double; NaN is NULL."""
+        if value != value:
+            return "NULL"
         if value.is_integer() and abs(value) < _PLAIN_NUMBERS:
             return str(int(value))
         text = repr(value)
@@ -331,15 +362,20 @@ class SqlWriter:
                 return self._side(test, left)
         return f"({name} IS NULL OR {known})" if test.missing_left else known
 
-    def _side(self, test: Test, left: Sequence[Level]) -> str:
-        """Return a condition for the categories on the left; unseen ones are treated like NULL."""
+    def _side(self, test: Test, left: Sequence[Level | None]) -> str:
+        """Return a condition for the categories on the left.
+
+        Unseen ones are treated like NULL, unless NULL is a category of its own.
+        """
         levels = self._schema.features[test.feature].levels or ()
         on_left = frozenset(left)
         listed = [level for level in levels if level not in on_left] if test.missing_left else left
         if not listed:
             return "1 = 1" if test.missing_left else "1 = 0"
         known = self.among(test.feature, listed, negated=test.missing_left)
-        return f"({self.name(test.feature)} IS NULL OR {known})" if test.missing_left else known
+        if not test.missing_left or None in listed:
+            return known
+        return f"({self.name(test.feature)} IS NULL OR {known})"
 
 
 def _signed(parts: Sequence[str]) -> str:

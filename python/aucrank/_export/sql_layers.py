@@ -291,8 +291,11 @@ class LayeredSqlWriter(SqlWriter):
         """Return the column of the code of a category."""
         if (feature, False) not in self._codes:
             levels = self._schema.features[feature].levels or ()
+            name = self.name(feature)
             whens = (
-                f"WHEN {self.name(feature)} = {self.literal(feature, level)} THEN {code}"
+                f"WHEN {name} IS NULL THEN {code}"
+                if level is None
+                else f"WHEN {name} = {self.literal(feature, level)} THEN {code}"
                 for code, level in enumerate(levels)
             )
             written = f"CASE {' '.join(whens)} ELSE {len(levels)} END" if levels else "0"

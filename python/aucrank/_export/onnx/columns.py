@@ -38,7 +38,9 @@ class Columns(ABC):
         for feature in tested:
             part = self._column(graph, feature)
             levels = self._schema.features[feature].levels
-            parts.append(part if levels is None else _codes(graph, part, levels))
+            if levels is not None:
+                part = _codes(graph, part, levels, self._schema.label(feature))
+            parts.append(part)
         return parts[0] if len(parts) == 1 else graph.add("Concat", parts, axis=1)
 
 
@@ -53,6 +55,8 @@ class Inputs(Columns):
         Columns of the fit.
     as_matrix : bool
         Whether there is one input for all columns, or one for each.
+    read : frozenset of int or None, default=None
+        Which columns have an input if each has one of its own; None for all.
 
     Raises
     ------
@@ -60,7 +64,9 @@ class Inputs(Columns):
         If a column cannot be an input.
     """
 
-    def __init__(self, onnx: Any, schema: Schema, *, as_matrix: bool) -> None:
+    def __init__(
+        self, onnx: Any, schema: Schema, *, as_matrix: bool, read: frozenset[int] | None = None
+    ) -> None:
         super().__init__(schema)
         # The matrix of all columns, if there is one.
         self._matrix = "X" if as_matrix else None
@@ -76,24 +82,31 @@ class Inputs(Columns):
             self.names = ["X"]
             self.infos = [info("X", double, [None, len(schema.features)])]
             return
-        self.names = list(schema.shown_names)
-        for place, feature in enumerate(schema.features):
-            if feature.name == "":
+        places = [j for j in range(len(schema.features)) if read is None or j in read]
+        self.names = [schema.shown_name(place) for place in places]
+        for place in places:
+            if schema.features[place].name == "":
                 raise ValueError(f"column {place} has an empty name, which ONNX cannot write")
         self.infos = [
-            info(name, string if is_text(feature, schema.label(place)) else double, [None, 1])
-            for place, (name, feature) in enumerate(zip(self.names, schema.features, strict=True))
+            info(
+                schema.shown_name(place),
+                string if is_text(schema.features[place], schema.label(place)) else double,
+                [None, 1],
+            )
+            for place in places
         ]
 
     def _column(self, graph: Graph, feature: int) -> str:
         if self._matrix is None:
-            return self.names[feature]
+            return self._schema.shown_name(feature)
         place = graph.constant([feature], np.int64)
         return graph.add("Gather", [self._matrix, place], axis=1)
 
 
-def _codes(graph: Graph, part: str, levels: tuple[Any, ...]) -> str:
+def _codes(graph: Graph, part: str, levels: tuple[Any, ...], label: str) -> str:
     of_text = any(isinstance(level, str) for level in levels)
+    if None in levels:
+        return _codes_with_missing(graph, part, levels, label)
     # A table needs an entry; infinity is not a category.
     keys = np.array(levels or (np.inf,), dtype=object if of_text else np.float64)
     if graph.has_double_trees:
@@ -129,9 +142,26 @@ def _codes(graph: Graph, part: str, levels: tuple[Any, ...]) -> str:
     return graph.add("Where", [is_known, codes, graph.constant(np.nan)])
 
 
+def _codes_with_missing(graph: Graph, part: str, levels: tuple[Any, ...], label: str) -> str:
+    """Add the codes of categories, one of which is that of missing values."""
+    missing = levels.index(None)
+    if any(isinstance(level, str) for level in levels):
+        if "" in levels:
+            raise ValueError(
+                f"column {label} has the empty text as a category, and in ONNX an empty text is a"
+                " missing one"
+            )
+        texts = tuple("" if level is None else level for level in levels)
+        return _codes(graph, part, texts, label)
+    # It is the last one.
+    known = _codes(graph, part, levels[:missing], label)
+    is_missing = graph.add("IsNaN", [part])
+    return graph.add("Where", [is_missing, graph.constant([[float(missing)]]), known])
+
+
 def is_text(feature: Feature, label: str) -> bool:
     """Whether a column holds text rather than numbers."""
-    levels = feature.levels or ()
+    levels = [level for level in feature.levels or () if level is not None]
     kinds = {isinstance(level, str) for level in levels}
     if len(kinds) > 1:
         raise ValueError(f"column {label} has numbers and text as categories, and ONNX one type")

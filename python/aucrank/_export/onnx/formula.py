@@ -11,6 +11,7 @@ from aucrank._export.formula import (
     All,
     Among,
     AnyOf,
+    Arithmetic,
     Condition,
     Constant,
     End,
@@ -39,6 +40,8 @@ from aucrank._export.onnx.trees import TreeTable
 
 #: Formulas that are trees; one operator sums any number of them.
 _Treelike = Tree | NumberSteps | LevelSteps | Indicator
+
+_OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div"}
 
 
 class FormulaWriter:
@@ -76,12 +79,12 @@ class FormulaWriter:
                 return self._trees([(formula, 1.0)])
             case StepsOf(of, thresholds, values):
                 return self._steps_of(self.value(of), thresholds, values)
-            case Linear(terms, intercept):
-                return self._linear(terms, intercept)
+            case Linear():
+                return self._linear(formula)
             case Sum(parts):
                 return self._sum(parts)
             case Product(factor, of):
-                return self._graph.add("Mul", [self._number(factor), self.value(of)])
+                return self._by_number("Mul", self.value(of), factor)
             case Quotient() | Median():
                 if formula not in self._shared:
                     self._shared[formula] = self._share(formula)
@@ -92,6 +95,16 @@ class FormulaWriter:
 
     def _number(self, value: float) -> str:
         return self._graph.constant([[value]])
+
+    def _by_number(self, operator: str, column: str, value: float) -> str:
+        """Add an operation with a number on its right."""
+        add = self._graph.add
+        if operator not in ("Mul", "Div") or value == 1.0 or np.float32(value) != 1.0:
+            return add(operator, [column, self._number(value)])
+        # onnxruntime 1.32 drops a factor that is 1 in single precision, such as 1 - 2**-30. Two
+        # steps, one by a power of two and exact, give the same double.
+        factor = value / 2.0 if operator == "Mul" else value * 2.0
+        return add("Mul", [add(operator, [column, self._number(factor)]), self._number(2.0)])
 
     # Trees ----------------------------------------------------------------------------------------
 
@@ -206,20 +219,23 @@ class FormulaWriter:
             total = self._graph.add("Add", [total, name])
         return total
 
-    def _linear(self, terms: Sequence[LinearTerm], intercept: float) -> str:
-        added = [self._weighted(term) for term in terms]
-        return self._added([*added, self._number(intercept)])
+    def _linear(self, linear: Linear) -> str:
+        added = [
+            self._weighted(term) if isinstance(term, LinearTerm) else self.value(term)
+            for term in linear.terms
+        ]
+        return self._added([*added, self._number(linear.intercept)])
 
     def _column(self, feature: int) -> str:
         place = self._graph.constant([self._columns[feature]], np.int64)
         return self._graph.add("Gather", [self._matrix, place], axis=1)
 
     def _weighted(self, term: LinearTerm) -> str:
-        graph, column, scale = self._graph, self._column(term.feature), term.scale
+        graph, column, scale = self._graph, self._computed(term), term.scale
         if scale is None:
-            return graph.add("Mul", [self._number(term.weight), column])
+            return self._by_number("Mul", column, term.weight)
         centred = graph.add("Sub", [column, self._number(scale.mean)])
-        deviations = graph.add("Div", [centred, self._number(scale.deviation)])
+        deviations = self._by_number("Div", centred, scale.deviation)
         least, most = graph.constant(-scale.limit), graph.constant(scale.limit)
         within = graph.add("Clip", [deviations, least, most])
         if scale.unit is not None:
@@ -230,9 +246,25 @@ class FormulaWriter:
                 "Mul", [graph.add("Sign", [parts]), graph.add("Floor", [halves_up])]
             )
             within = graph.add("Mul", [rounded, self._number(scale.unit)])
-        weighted = graph.add("Mul", [self._number(term.weight), within])
+        weighted = self._by_number("Mul", within, term.weight)
         is_missing = graph.add("IsNaN", [column])
         return graph.add("Where", [is_missing, self._number(0.0), weighted])
+
+    def _computed(self, term: LinearTerm) -> str:
+        """Add the number of a term, before it is standardised."""
+        graph, column = self._graph, self._column(term.feature)
+        for operation in term.operations:
+            if isinstance(operation, Arithmetic):
+                column = self._by_number(_OPERATORS[operation.operator], column, operation.number)
+            else:
+                # The operator Clip may replace NaN by a bound.
+                least, most = graph.constant(operation.low), graph.constant(operation.high)
+                clipped = graph.add("Clip", [column, least, most])
+                column = graph.add("Where", [graph.add("IsNaN", [column]), column, clipped])
+        if term.fill is None:
+            return column
+        is_missing = graph.add("IsNaN", [column])
+        return graph.add("Where", [is_missing, self._number(term.fill), column])
 
     def _share(self, formula: Quotient | Median) -> str:
         if isinstance(formula, Median):

@@ -55,24 +55,25 @@ def check_columns(schema: Schema, places: Iterable[int]) -> None:
             raise ValueError(f"column {place} has an empty name, which PMML cannot write")
 
 
-def add_field(dictionary: ElementTree.Element, name: str, levels: Sequence[Level] | None) -> None:
-    """Add a column: a number, or one of some categories.
+def add_field(
+    dictionary: ElementTree.Element, name: str, levels: Sequence[Level | None] | None
+) -> None:
+    """Add a column: a number, or one of some categories, of which None is a missing value.
 
     Raises
     ------
     ValueError
         If a text holds a character that XML cannot express.
     """
-    for text in (name, *map(text_of, levels or ())):
+    known = [level for level in levels or () if level is not None]
+    for text in (name, *map(text_of, known)):
         check_characters(text, f"column {name!r}: ")
     if levels is None:
         add(dictionary, "DataField", name=name, optype="continuous", dataType="double")
         return
-    field = add(
-        dictionary, "DataField", name=name, optype="categorical", dataType=data_type(levels)
-    )
+    field = add(dictionary, "DataField", name=name, optype="categorical", dataType=data_type(known))
     # The listed ones are valid, and all others are not.
-    for level in levels:
+    for level in known:
         add(field, "Value", value=text_of(level), property="valid")
 
 
@@ -82,8 +83,11 @@ def add(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree
 
 
 def constant(parent: ElementTree.Element, value: str) -> None:
-    """Add a number."""
-    add(parent, "Constant", dataType="double").text = value
+    """Add a number, in which NaN is a missing value."""
+    if value == "nan":
+        add(parent, "Constant", dataType="double", missing="true")
+    else:
+        add(parent, "Constant", dataType="double").text = value
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

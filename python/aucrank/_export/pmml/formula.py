@@ -8,6 +8,7 @@ from aucrank._export.formula import (
     All,
     Always,
     AnyOf,
+    Arithmetic,
     Below,
     Branch,
     Condition,
@@ -22,6 +23,7 @@ from aucrank._export.formula import (
     Linear,
     LinearTerm,
     NumberSteps,
+    Operation,
     Product,
     Program,
     Quotient,
@@ -83,9 +85,10 @@ def write_formula(
 
     model = add(root, "RegressionModel", modelName=model_name, functionName="regression")
     mining = add(model, "MiningSchema")
-    for name in names:
-        # A category that was not seen in fit counts as missing.
-        add(mining, "MiningField", name=name, usageType="active", invalidValueTreatment="asMissing")
+    for feature, name in zip(tested, names, strict=True):
+        # A category that was not seen in fit counts as missing, unless missing is a category.
+        treatment = "asIs" if None in (schema.features[feature].levels or ()) else "asMissing"
+        add(mining, "MiningField", name=name, usageType="active", invalidValueTreatment=treatment)
     add(mining, "MiningField", name=target, usageType="target")
     output = add(model, "Output")
     add(
@@ -225,12 +228,15 @@ class _Writer:
         self._halved(choice, field, thresholds[middle + 1 :], values[middle + 1 :])
 
     def _level_steps(self, parent: Element, steps: LevelSteps) -> None:
-        parent = self._unless_missing(parent, steps.feature, steps.missing)
+        levels = self._schema.features[steps.feature].levels or ()
+        of_missing = steps.values[levels.index(None)] if None in levels else steps.missing
+        parent = self._unless_missing(parent, steps.feature, of_missing)
         for codes, value in steps.by_value():
-            if value == steps.missing:
+            known = [code for code in codes if levels[code] is not None]
+            if value == steps.missing or not known:
                 continue
             parent = add(parent, "Apply", function="if")
-            self._among(parent, steps.feature, codes)
+            self._among(parent, steps.feature, known)
             constant(parent, repr(value))
         constant(parent, repr(steps.missing))
 
@@ -254,10 +260,11 @@ class _Writer:
         if term.scale is None:
             product = add(parent, "Apply", function="*")
             constant(product, repr(term.weight))
-            self._field_ref(product, term.feature)
+            self._filled(product, term)
             return
         scale = term.scale
-        parent = self._unless_missing(parent, term.feature, 0.0)
+        if term.fill is None:
+            parent = self._unless_missing(parent, term.feature, 0.0)
         product = add(parent, "Apply", function="*")
         constant(product, repr(term.weight))
         within = product
@@ -267,15 +274,38 @@ class _Writer:
             constant(within, repr(1 / scale.unit))
             within = add(rounded, "Apply", function="*")
             constant(within, repr(1 / scale.unit))
-        least = add(within, "Apply", function="max")
-        constant(least, repr(-scale.limit))
-        most = add(least, "Apply", function="min")
-        constant(most, repr(scale.limit))
-        deviations = add(most, "Apply", function="/")
+        least = self._bounded(within, -scale.limit, scale.limit)
+        deviations = add(least, "Apply", function="/")
         from_mean = add(deviations, "Apply", function="-")
-        self._field_ref(from_mean, term.feature)
+        self._filled(from_mean, term)
         constant(from_mean, repr(scale.mean))
         constant(deviations, repr(scale.deviation))
+
+    def _bounded(self, parent: Element, low: float, high: float) -> Element:
+        """Add the bounds of a number, which the caller adds."""
+        least = add(parent, "Apply", function="max")
+        constant(least, repr(low))
+        most = add(least, "Apply", function="min")
+        constant(most, repr(high))
+        return most
+
+    def _filled(self, parent: Element, term: LinearTerm) -> None:
+        """Add the number of a term, before it is standardised."""
+        if term.fill is not None:
+            parent = self._unless_missing(parent, term.feature, term.fill)
+        self._computed(parent, term.feature, term.operations)
+
+    def _computed(self, parent: Element, feature: int, operations: Sequence[Operation]) -> None:
+        if not operations:
+            self._field_ref(parent, feature)
+            return
+        *before, last = operations
+        if isinstance(last, Arithmetic):
+            computed = add(parent, "Apply", function=last.operator)
+            self._computed(computed, feature, before)
+            constant(computed, repr(last.number))
+        else:
+            self._computed(self._bounded(parent, last.low, last.high), feature, before)
 
     def _quotient(
         self, parent: Element, numerator: Formula, denominator: Formula, otherwise: float
@@ -369,8 +399,12 @@ class _Writer:
             self._condition(joined, part)
 
     def _test(self, parent: Element, test: Test) -> None:
+        levels = self._schema.features[test.feature].levels or ()
         choice = add(parent, "Apply", function="if")
         self._field_ref(add(choice, "Apply", function="isMissing"), test.feature)
+        if None in levels and not isinstance(test.rule, Below | Known):
+            self._sides(choice, test, test.rule.left(len(levels)))
+            return
         _truth(choice, holds=test.missing_left)
         match test.rule:
             case Below(threshold, is_reversed):
@@ -382,8 +416,20 @@ class _Writer:
             case Known(goes_left):
                 _truth(choice, holds=goes_left)
             case rule:
-                levels = self._schema.features[test.feature].levels or ()
                 self._among(choice, test.feature, sorted(rule.left(len(levels))))
+
+    def _sides(self, choice: Element, test: Test, left: frozenset[int]) -> None:
+        """Add the sides of missing and of other categories, where unknown ones differ from both."""
+        levels = self._schema.features[test.feature].levels or ()
+        known = {code for code, level in enumerate(levels) if level is not None}
+        _truth(choice, holds=levels.index(None) in left)
+        if not test.missing_left:
+            self._among(choice, test.feature, sorted(known & left))
+            return
+        inner = add(choice, "Apply", function="if")
+        self._among(inner, test.feature, sorted(known - left))
+        _truth(inner, holds=False)
+        _truth(inner, holds=True)
 
     def _among(self, parent: Element, feature: int, codes: Sequence[int]) -> None:
         levels = self._schema.features[feature].levels or ()
@@ -392,8 +438,10 @@ class _Writer:
             return
         known = add(parent, "Apply", function="isIn")
         self._field_ref(known, feature)
+        kind = data_type([level for level in levels if level is not None])
         for code in codes:
-            add(known, "Constant", dataType=data_type(levels)).text = text_of(levels[code])
+            if (level := levels[code]) is not None:
+                add(known, "Constant", dataType=kind).text = text_of(level)
 
 
 def _truth(parent: Element, *, holds: bool) -> None:

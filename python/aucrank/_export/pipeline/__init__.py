@@ -1,0 +1,1 @@
+"""Preprocessing of scikit-learn, folded into the formula of the ranker that follows it."""
