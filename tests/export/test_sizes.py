@@ -7,6 +7,7 @@ import pytest
 from aucrank import (
     ExportSizeWarning,
     GradientBoostingRanker,
+    PipelineExport,
     RankBoost,
     RankingForest,
     Scorecard,
@@ -17,7 +18,12 @@ from aucrank._export.formula import parse
 from aucrank._export.sql_layers import needs_layers
 from aucrank._utils.sql_spelling import DIALECTS
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from tests.common.applicants import applicants
 from tests.common.formulas import NOT_IN_SQL, OF_NUMBERS, WITH_CATEGORIES, fitted_formula
 from tests.common.loans import loans
 
@@ -31,9 +37,14 @@ LARGE = {
 }
 
 
+def formula_of(model):
+    is_card = isinstance(model, Scorecard)
+    return parse(json.loads(model._formula())) if is_card else model._score_formula()
+
+
 def written_forms(model):
     """Yield the name of the estimate, and a function that writes the form."""
-    formula = parse(json.loads(model._formula()))
+    formula = formula_of(model)
     is_card = isinstance(model, Scorecard)
     if not is_card:
         # That of a card is its bins.
@@ -49,7 +60,7 @@ def written_forms(model):
 
 
 def assert_foreseen(model):
-    formula = parse(json.loads(model._formula()))
+    formula = formula_of(model)
     n_written = 0
     for form, write in written_forms(model):
         try:
@@ -82,6 +93,23 @@ def test_the_size_of_each_form_of_a_large_model_of_numbers_is_foreseen(name):
     X = rng.normal(size=(3000, 8))
     y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=3000) > 0
     assert_foreseen(clone(LARGE[name]).fit(X, y))
+
+
+@pytest.mark.parametrize("ranker", [LARGE["booster"], LARGE["thresholds"]])
+def test_the_size_of_each_form_of_a_pipeline_is_foreseen(ranker):
+    X, y = applicants(1500, 0)
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    texts = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value="none"),
+        OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+    )
+    steps = ColumnTransformer(
+        [
+            ("numbers", numbers, ["age", "income", "debt", "rate"]),
+            ("texts", texts, ["town", "job"]),
+        ]
+    )
+    assert_foreseen(PipelineExport(make_pipeline(steps, clone(ranker)).fit(X, y)))
 
 
 def test_a_page_of_a_large_model_stays_small():

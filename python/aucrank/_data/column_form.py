@@ -200,8 +200,8 @@ class ColumnForm:
             add(f"{_examples(gaps)} {counts} as missing", f"{_examples(gaps)} as missing")
         if odd := [text for text in new if text not in gaps]:
             texts, rows = _examples(odd), plural(self.n_odd, "row")
-            one = f"is not a {self.kind} and counts"
-            verb = one if len(odd) == 1 else f"are not {_PLURAL[self.kind]} and count"
+            is_odd = f"is not a {self.kind} and counts"
+            verb = is_odd if len(odd) == 1 else f"are not {_PLURAL[self.kind]} and count"
             add(
                 f"{texts} {verb} as missing, in {rows} (see {option})",
                 f"{texts} as missing in {rows}",

@@ -27,6 +27,7 @@ from aucrank._export.formula import (
     Leaf,
     LevelSteps,
     Linear,
+    LinearTerm,
     NumberSteps,
     Program,
     StepsOf,
@@ -137,9 +138,15 @@ class _Counter:
                 # SQL repeats the argument for each threshold.
                 self.add(of, times * len(thresholds) if self._is_sql else times)
             case Linear(terms, intercept):
-                parts.terms += times * len(terms)
-                self._digits(times, intercept, *(term.weight for term in terms))
+                self._digits(times, intercept)
                 for term in terms:
+                    if not isinstance(term, LinearTerm):
+                        self.add(term, times)
+                        continue
+                    parts.terms += times
+                    # An operation before the weight is about as long as a term.
+                    parts.terms += times * len(term.operations)
+                    self._digits(times, term.weight)
                     parts.letters += times * self._names[term.feature]
                     if term.scale is not None:
                         parts.scaled += times
