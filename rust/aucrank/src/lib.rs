@@ -5,6 +5,8 @@
 //! - [`data`]: borrowed columns, labels with weights, bins; the only place where raw values become
 //!   codes;
 //! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull;
+//! - [`rows`]: rows in files or on a cluster: their codes, questions about them, and how answers are
+//!   merged;
 //! - [`calibration`]: probabilities from scores that only rank;
 //! - [`formula`]: the functions of fitted models, as data;
 //! - [`external`]: models outside the crate that its models use;
@@ -14,6 +16,9 @@
 //! - [`aurora`]: `AURORA`, and `RankOpt`;
 //! - [`blend`]: one score from several;
 //! - [`model`]: models of every family, scoring with them, and their saved form.
+//!
+//! Below all of them are errors and interrupts, threads, large allocations, temporary files, and the
+//! form of a model that scores fast; above them is the list of all questions to rows.
 //!
 //! Functions run in the [rayon](https://docs.rs/rayon) pool from which they are called, and give
 //! the same bits for any number of threads. On a target without threads, such as
