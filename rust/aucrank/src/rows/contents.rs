@@ -7,10 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Rows;
 use super::coded::CodedRows;
+use super::fit_id::FitId;
 use super::frame::RowFrame;
+use super::kept::Kept;
 use super::matrix::{CodedMatrix, numbers_of_bins};
-use super::part::{FitId, Kept, PartView};
-use super::question::{Mergeable, Question, View};
+use super::part_view::PartView;
+use super::question::{Mergeable, Question};
+use super::view::View;
 use super::words::WordReader;
 use crate::data::{Column, Columns, FeatureBins, FixedScale, MISSING_CODE, MOST_CONTENTS};
 use crate::{Interrupt, RankError};

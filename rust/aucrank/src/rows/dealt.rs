@@ -1,7 +1,7 @@
 //! Folds of rows at hand, as all rows are dealt, and digests of rows.
 
 use super::Rows;
-use super::part::FitId;
+use super::fit_id::FitId;
 use crate::data::{Columns, DealtRow, Folds, combine, mix, number_word};
 use crate::{Interrupt, RankError};
 

@@ -5,53 +5,74 @@
 //! the [`Ask`], so any holder of the same rows can give it, even after a crash. Merging is exact in
 //! any grouping: a matrix, a file and a cluster give the same model, bit for bit.
 //!
-//! - `survey`: one pass over raw rows, from which bins are chosen; `frame`: its result, and the
-//!   units of weight of the classes;
-//! - `coded`: rows as codes; `part`: rows that answer, and the state kept between questions of a
-//!   fit; `stored`: many parts, in memory or in a file;
-//! - `question`: the interface of a learner's questions; `words`, `sent`: their form as bytes, also
-//!   packed; `together`: questions of several tasks in one;
-//! - `rare_levels`, `rates`: categories of few rows, and columns of their rates;
+//! From the bottom up, each using those above it:
+//!
+//! - `words`: sums as words; `view`: which rows a question is about;
+//! - `frame`: bins and units of weight of all rows, the result of a `survey` of raw ones;
+//! - `coded`: rows as codes; `rate_codes`, `coding`: the codes of a fit, derived from them;
+//! - `kept`: the state that a part keeps between questions of a fit; `part_view`: the rows that a
+//!   question sees;
+//! - `question`: the interface of a learner's questions and answers; `recoded`: rows in the codes of
+//!   a fit; `sent`: questions as bytes;
+//! - `spill`, `part`, `stored`: rows that answer, in memory or in a file;
+//! - `class_units`, `totals`, `least_hashes`: questions of several learners; `fit_id`: a fit that
+//!   asks them;
+//! - `histograms`: the sums from which trees are grown, cell by cell; `score_ranges`: sums by score;
+//! - `rates`, `rare_levels`: categories of few rows, and columns of their rates;
+//! - `together`: questions of several tasks in one;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
+//!   `contents`: rows of a few distinct contents, gathered with the number of copies of each;
 //! - `row_sample`: the sample for learners that need rows rather than sums; `dealt`: folds and
-//!   holdouts, and digests that identify rows which are computed anew;
-//! - `contents`: rows of a few distinct contents, gathered with the number of copies of each;
-//! - `histograms`: the sums from which trees are grown, cell by cell, and other questions of
-//!   several learners; `score_ranges`: sums by score.
+//!   holdouts, and digests that identify rows which are computed anew.
 
+mod class_units;
 mod coded;
+mod coding;
 mod contents;
 mod dealt;
+mod fit_id;
 mod frame;
 mod histograms;
+mod kept;
+mod least_hashes;
 mod matrix;
 mod part;
+mod part_view;
 mod question;
 mod rare_levels;
+mod rate_codes;
 mod rates;
+mod recoded;
 mod row_sample;
 mod score_ranges;
 mod sent;
+mod spill;
 mod stored;
 mod survey;
 #[cfg(test)]
 pub(crate) mod tests;
 mod together;
+mod totals;
+mod view;
 pub(crate) mod words;
 
-pub(crate) use coded::{CodedRows, Recoded};
+pub(crate) use class_units::{AskClassUnits, ClassUnits};
+pub(crate) use coded::CodedRows;
 pub(crate) use contents::gathered as gathered_contents;
 pub use dealt::{RowDigest, deal_among};
+pub(crate) use fit_id::FitId;
 pub use frame::RowFrame;
-pub(crate) use frame::{AskClassUnits, ClassUnits};
 pub use histograms::sums_by_code;
-pub(crate) use histograms::{HistogramTally, QueriedCells, Totals};
+pub(crate) use histograms::{HistogramTally, QueriedCells};
+pub(crate) use kept::{Kept, RowStates};
 pub use matrix::CodedMatrix;
-pub(crate) use part::{FitId, Kept, PartView, RowStates};
+pub(crate) use part_view::PartView;
 pub use question::{Answer, Ask};
-pub(crate) use question::{Mergeable, Question, View, other};
+pub(crate) use question::{Mergeable, Question, other};
 pub(crate) use rare_levels::{AskLevels, QueriedLevels};
-pub(crate) use rates::{RateCodes, RateFolds};
+pub(crate) use rate_codes::RateCodes;
+pub(crate) use rates::RateFolds;
+pub(crate) use recoded::Recoded;
 pub use row_sample::RowSample;
 pub(crate) use score_ranges::{ScoreCounts, ScoreRanges, largest_gap_of_ranges};
 pub(crate) use sent::{QuestionReader, SHARED_QUESTIONS, read};
@@ -59,6 +80,8 @@ pub use stored::StoredRows;
 pub use survey::Survey;
 pub(crate) use survey::{put_blocks, take_blocks};
 pub(crate) use together::together;
+pub(crate) use totals::Totals;
+pub(crate) use view::View;
 pub(crate) use words::{put_packed, take_packed, take_packed_list};
 
 use crate::{Interrupt, RankError};

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::coded::Coding;
+use super::coding::Coding;
 use super::frame::RowFrame;
-use super::part::{Kept, PartView, TreeId};
+use super::kept::{Kept, TreeId};
+use super::part_view::PartView;
+use super::view::View;
 use super::words;
 use super::words::WordReader;
-use crate::data::{DealtRow, HeldOutPart, RowFolds};
 use crate::{Interrupt, RankError};
 
 /// Sums over some rows, to be merged with those over others.
@@ -213,28 +214,6 @@ impl Ask {
     /// All questions in one.
     pub(super) fn joined(asks: &[Self]) -> Self {
         Self(asks.iter().flat_map(|ask| ask.0.iter().cloned()).collect())
-    }
-}
-
-/// A subset of the rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) enum View {
-    /// All rows of positive weight.
-    All,
-    /// The rows of a fold, or all others.
-    Fold { folds: Arc<RowFolds>, fold: u16, inside: bool },
-    /// The rows held out, or all others.
-    Held { part: HeldOutPart, inside: bool },
-}
-
-impl View {
-    /// Whether a row is in the view.
-    pub(crate) fn contains(&self, row: DealtRow) -> bool {
-        match self {
-            Self::All => true,
-            Self::Fold { folds, fold, inside } => (folds.fold(row) == *fold) == *inside,
-            Self::Held { part, inside } => part.contains(row) == *inside,
-        }
     }
 }
 

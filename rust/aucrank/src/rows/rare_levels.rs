@@ -5,13 +5,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::coded::{Coding, Recoded};
+use super::Rows;
+use super::coding::Coding;
+use super::fit_id::FitId;
 use super::frame::RowFrame;
-use super::part::{Kept, PartView};
+use super::kept::Kept;
+use super::part_view::PartView;
 use super::question::{Mergeable, Question};
-use super::rates::RateFolds;
+use super::rates::{RateFolds, n_levels};
+use super::recoded::Recoded;
+use super::view::View;
 use super::words::WordReader;
-use super::{FitId, Rows, View};
 use crate::data::{
     BinningParams, FeatureBins, LevelRates, N_RATE_FOLDS, RateColumns, RateSteps, RowTally,
     SEED_OF_RATES, are_many, least_level_rows, mix, threshold,
@@ -25,14 +29,6 @@ pub(crate) struct AskLevels;
 /// For each feature the rows of each category; empty for a number.
 #[derive(Debug, Clone)]
 pub(crate) struct LevelCounts(pub(crate) Vec<Vec<u64>>);
-
-/// Number of categories of a feature, 0 for a number.
-pub(super) fn n_levels(bins: &FeatureBins) -> usize {
-    match bins {
-        FeatureBins::Numeric { .. } => 0,
-        FeatureBins::Categorical { n_levels, .. } => *n_levels as usize,
-    }
-}
 
 impl Question for AskLevels {
     const NAME: &'static str = "levels";

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::class_units::AskClassUnits;
 use super::contents::AskContents;
-use super::frame::AskClassUnits;
 use super::histograms::AskHistograms;
-use super::histograms::AskTotals;
+use super::least_hashes::AskLeastHashes;
 use super::question::{Head, PackedQuestion, Question};
 use super::rare_levels::AskLevels;
 use super::rates::AskRates;
-use super::row_sample::AskLeastHashes;
+use super::totals::AskTotals;
 use super::{Ask, RowFrame};
 use crate::RankError;
 
