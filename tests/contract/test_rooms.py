@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not CRATE.is_dir(), reason="the crate is not her
 
 #: Circles of files that use each other: how many there are, the files in them, and those of the
 #: largest. Each may fall, and none may rise.
-CIRCLES = (12, 57, 17)
+CIRCLES = (11, 48, 17)
 
 #: What the rooms stand on, and what reads the questions of all of them.
 BELOW = ("error", "interrupt", "memory", "parallel", "prepared", "spilled")

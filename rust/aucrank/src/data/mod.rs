@@ -23,19 +23,20 @@ pub use accumulate::{
 };
 pub(crate) use accumulate::{Pool, check_weight, rising_pools, score_groups, sum_checked};
 pub(crate) use binning::binned::CUT_SAMPLE;
-pub use binning::binned::{Binned, BinningParams, FeatureBins};
+pub use binning::binned::{Binned, BinningParams};
 pub use binning::bins::Bins;
 pub(crate) use binning::bins::{
     add_distinct, are_distinct, cuts_of_sample, midpoint, place_among, quantile_cuts,
 };
+pub use binning::feature_bins::FeatureBins;
 pub(crate) use binning::lookup::{CutGrid, Lookups};
+pub use dealing::blocks::RowBlocks;
+pub(crate) use dealing::blocks::{BlockSums, BlockTable, LabelBlocks};
 pub(crate) use dealing::contents::{FewContents, MOST_CONTENTS};
 pub use dealing::folds::{Folds, NO_FOLD, TwoParts, hold_out};
-pub use dealing::row_blocks::RowBlocks;
-pub(crate) use dealing::row_blocks::{BlockSums, BlockTable, LabelBlocks};
+pub(crate) use dealing::hashes::{combine, least_hashes, number_word, seeded};
 pub(crate) use dealing::row_order::{
-    DealOrder, DealtRow, HeldOutPart, MOST_RANKED, RowFolds, RowOrder, coin, combine,
-    content_hashes, least_hashes, number_word, seeded,
+    DealOrder, DealtRow, HeldOutPart, MOST_RANKED, RowFolds, RowOrder, coin, content_hashes,
 };
 pub(crate) use input::columns::CodeSlice;
 pub use input::columns::{Column, Columns, MISSING_CODE, Numbers, Value};

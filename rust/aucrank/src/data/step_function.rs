@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::binning::binned::FeatureBins;
+use crate::data::binning::feature_bins::FeatureBins;
 
 /// A step function of one feature.
 ///

@@ -2,4 +2,5 @@
 
 pub(super) mod binned;
 pub(super) mod bins;
+pub(super) mod feature_bins;
 pub(super) mod lookup;

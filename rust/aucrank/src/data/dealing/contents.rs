@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 
-use super::row_blocks::RowBlocks;
-use crate::data::dealing::row_order::seeded;
+use super::blocks::RowBlocks;
+use super::hashes::seeded;
 use crate::data::input::columns::{Column, Columns};
 use crate::data::input::labels::Labels;
 use crate::data::random::mix;

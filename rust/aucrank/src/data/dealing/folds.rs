@@ -132,8 +132,8 @@ pub fn hold_out(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::dealing::hashes::seeded;
     use crate::data::dealing::row_order::MOST_RANKED;
-    use crate::data::dealing::row_order::seeded;
 
     /// The fold of each content: (value, class) -> fold.
     fn folds_by_content(

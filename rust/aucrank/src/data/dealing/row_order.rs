@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::row_blocks::{BlockParts, BlockTable};
+use super::blocks::{BlockParts, BlockTable};
+use super::hashes::{least_hashes, number_word, seeded};
 use crate::data::input::columns::{Column, Columns};
 use crate::data::input::labels::Labels;
 use crate::data::random::mix;
-use crate::{Interrupt, RankError, parallel};
+use crate::{Interrupt, RankError};
 
 /// Most distinct rows of a class that have a rank. Of more rows, the place of a row is found by its
 /// hash alone, so that no list of all hashes is needed: it would be sent with each question about a
@@ -125,52 +126,6 @@ impl Holdout {
     }
 }
 
-/// Rows hashed at a time: their hashes stay in the cache while the columns are read.
-const TILE_ROWS: usize = 1024;
-
-/// Hash of the values of every row. Equal numbers hash equally: 0.0 and -0.0, either float width,
-/// any NaN.
-pub(in crate::data) fn hash_rows(
-    columns: &Columns<'_>,
-    interrupt: &Interrupt,
-) -> Result<Vec<u64>, RankError> {
-    let mut hashes = vec![mix(0); columns.n_rows()];
-    let of_tile = |(tile, hashes): (usize, &mut [u64])| {
-        interrupt.check()?;
-        let first = tile * TILE_ROWS;
-        for column in columns {
-            if let Column::Codes { codes, .. } = column {
-                for (hash, &code) in hashes.iter_mut().zip(&codes[first..]) {
-                    *hash = combine(*hash, u64::from(code));
-                }
-                continue;
-            }
-            // Infinity is reported when rows are coded.
-            let values = &mut [0.0; TILE_ROWS][..hashes.len()];
-            let _ = column.read(first..first + hashes.len(), &mut *values);
-            for (hash, &value) in hashes.iter_mut().zip(&*values) {
-                *hash = combine(*hash, number_word(value));
-            }
-        }
-        Ok(())
-    };
-    parallel::try_map(hashes.chunks_mut(TILE_ROWS).enumerate().collect(), of_tile)?;
-    Ok(hashes)
-}
-
-/// Hash of an earlier hash and a further word: both halves of a product, since the upper one
-/// depends on all bits.
-#[inline]
-pub(crate) fn combine(hash: u64, word: u64) -> u64 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let product = u128::from(hash ^ word) * u128::from(FACTOR);
-    (product as u64) ^ ((product >> 64) as u64)
-}
-
-pub(crate) fn number_word(value: f64) -> u64 {
-    if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() }
-}
-
 /// The hash of one row, chained from a seed; a program draws the path of a row by it.
 pub(crate) fn coin(columns: &Columns<'_>, row: usize, seed: u64) -> u64 {
     columns.iter().fold(mix(seed), |hash, column| {
@@ -183,12 +138,6 @@ pub(crate) fn coin(columns: &Columns<'_>, row: usize, seed: u64) -> u64 {
     })
 }
 
-/// A hash of content in the order of a seed.
-#[inline]
-pub(crate) fn seeded(hash: u64, seed: u64) -> u64 {
-    mix(mix(seed) ^ hash)
-}
-
 /// Seeded hashes of some rows, with their row numbers.
 pub(crate) fn content_hashes(
     columns: &Columns<'_>,
@@ -198,26 +147,6 @@ pub(crate) fn content_hashes(
 ) -> Result<Vec<(u64, u32)>, RankError> {
     let hashes = columns.hashes(interrupt)?;
     Ok(rows.iter().map(|&row| (seeded(hashes[row as usize], seed), row)).collect())
-}
-
-/// The least of some hashes, ascending and distinct: at most `most` of them.
-///
-/// Those of a whole are the least of those of its parts.
-pub(crate) fn least_hashes(hashes: &(impl Iterator<Item = u64> + Clone), most: usize) -> Vec<u64> {
-    let n_hashes = hashes.clone().count();
-    // Of hashes without copies, about twice as many as requested lie below this share of all.
-    let mut share = 2.0 * most as f64 / n_hashes as f64;
-    loop {
-        let bound = if share < 1.0 { (share * 2_f64.powi(64)) as u64 } else { u64::MAX };
-        let mut least: Vec<u64> = hashes.clone().filter(|&hash| hash <= bound).collect();
-        least.sort_unstable();
-        least.dedup();
-        if least.len() >= most || bound == u64::MAX {
-            least.truncate(most);
-            return least;
-        }
-        share *= 8.0;
-    }
 }
 
 /// Class, hash and block of a row, by which it is dealt.
@@ -310,68 +239,6 @@ impl HeldOutPart {
         match self {
             Self::Contents(holdout) => holdout.contains(row.positive, row.hash),
             Self::Blocks(parts) => parts.get(usize::from(row.block)) == Some(&1),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_rows_hash_equally_and_others_do_not() {
-        let doubles = [0.0, 1.5, f64::NAN, -0.0, 1.5, -f64::NAN, 0.0, 1.5, 2.0];
-        let floats: Vec<f32> = doubles.iter().map(|&value| value as f32).collect();
-        let a = Columns::from_row_major(&doubles, 3).unwrap();
-        let b = Columns::from_row_major(&floats, 3).unwrap();
-        let interrupt = Interrupt::default();
-        let found = hash_rows(&a, &interrupt).unwrap();
-        assert_eq!(found[0], found[1]);
-        assert_ne!(found[0], found[2]);
-        assert_eq!(found, hash_rows(&b, &interrupt).unwrap());
-    }
-
-    #[test]
-    fn rows_of_few_values_and_small_differences_do_not_collide() {
-        // Two columns of neighbouring floats, of whole numbers, and of their halves the other way
-        // round.
-        for unit in [f64::EPSILON, 1.0, -0.5] {
-            let values: Vec<f64> = (0..1_000_000_u32)
-                .flat_map(|row| [1.0 + unit * f64::from(row % 1000), unit * f64::from(row / 1000)])
-                .collect();
-            let columns = Columns::from_row_major(&values, 2).unwrap();
-            let mut hashes = hash_rows(&columns, &Interrupt::default()).unwrap();
-            hashes.sort_unstable();
-            hashes.dedup();
-            assert_eq!(hashes.len(), 1_000_000);
-            // In the order of a seed, they are spread evenly.
-            for seed in 0..3 {
-                let mut share = [0; 64];
-                for &hash in &hashes {
-                    share[(seeded(hash, seed) >> 58) as usize] += 1;
-                }
-                let expected = 1_000_000.0 / 64.0;
-                let spread = |&n: &i32| (f64::from(n) - expected).abs() / expected.sqrt();
-                assert!(share.iter().map(spread).fold(0.0, f64::max) < 5.0);
-            }
-        }
-    }
-
-    #[test]
-    fn the_least_hashes_are_those_of_a_sorted_list_whatever_the_copies() {
-        for n_distinct in [1, 10, 5000] {
-            let hashes: Vec<u64> = (0..6000).map(|i| mix(i % n_distinct)).collect();
-            let mut sorted = hashes.clone();
-            sorted.sort_unstable();
-            sorted.dedup();
-            for most in [1, 3, 100, 10_000] {
-                let least = &sorted[..most.min(sorted.len())];
-                assert_eq!(least_hashes(&hashes.iter().copied(), most), least);
-                // The same from parts.
-                let parts =
-                    hashes.chunks(700).flat_map(|part| least_hashes(&part.iter().copied(), most));
-                assert_eq!(least_hashes(&parts.collect::<Vec<_>>().into_iter(), most), least);
-            }
         }
     }
 }

@@ -4,9 +4,8 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::data::binning::binned::FeatureBins;
-use crate::data::dealing::row_blocks::{BlockTable, RowBlocks};
-use crate::data::dealing::row_order::hash_rows;
+use crate::data::binning::feature_bins::FeatureBins;
+use crate::data::dealing::blocks::{BlockTable, RowBlocks};
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows read at a time: they stay in the cache while they are processed.
@@ -346,7 +345,7 @@ pub struct Columns<'a> {
     features: Vec<Column<'a>>,
     interrupt: Option<&'a Interrupt>,
     /// See [`Columns::hashes`]; shared by clones.
-    hashes: Arc<OnceLock<Vec<u64>>>,
+    pub(super) hashes: Arc<OnceLock<Vec<u64>>>,
     /// The bins that the columns were coded by, if they were.
     known_bins: Option<Arc<[FeatureBins]>>,
     /// Blocks by which rows are dealt, if not by their content.
@@ -610,16 +609,6 @@ impl<'a> Columns<'a> {
             Some(weights) if weights.len() != expected => bad("sample_weight", weights.len()),
             _ => Ok(()),
         }
-    }
-
-    /// Hash of the content of each row, computed on first use.
-    pub(crate) fn hashes(&self, interrupt: &Interrupt) -> Result<&[u64], RankError> {
-        if let Some(hashes) = self.hashes.get() {
-            return Ok(hashes);
-        }
-        // Two threads that reach this at once compute the same.
-        let hashes = hash_rows(self, interrupt)?;
-        Ok(self.hashes.get_or_init(|| hashes))
     }
 
     /// Number of categories of each feature, or `None` for a number.

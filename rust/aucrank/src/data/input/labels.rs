@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::data::accumulate::ClassSums;
-use crate::data::dealing::row_blocks::{LabelBlocks, RowBlocks};
+use crate::data::dealing::blocks::{LabelBlocks, RowBlocks};
 use crate::data::input::weights::{FixedScale, FixedWeights};
 use crate::{RankError, parallel};
 
@@ -97,8 +97,13 @@ impl<'a> Labels<'a> {
     /// [`RankError::LengthMismatch`].
     pub fn in_blocks(self, blocks: RowBlocks<'_>) -> Result<Self, RankError> {
         blocks.check_length(self.n_rows())?;
-        let blocks = LabelBlocks::new(&self, blocks);
+        let blocks = LabelBlocks::new(blocks, self.weighted_rows());
         Ok(self.dealt_by(Arc::new(blocks)))
+    }
+
+    /// The rows of positive weight, with their sums.
+    pub(in crate::data) fn weighted_rows(&self) -> impl Iterator<Item = (u32, ClassSums)> {
+        self.rows().into_iter().map(|row| (row, self.sums(row as usize)))
     }
 
     /// The same labels of rows whose blocks were found before.

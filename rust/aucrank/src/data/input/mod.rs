@@ -7,5 +7,6 @@ pub(super) mod level_set;
 pub(super) mod matrix_views;
 pub(super) mod monotonic;
 pub(super) mod new_rows;
+mod row_hashes;
 pub(super) mod values;
 pub(super) mod weights;

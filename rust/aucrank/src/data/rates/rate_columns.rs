@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 use super::fold_rates::{FoldRates, SEED_OF_RATES, deal_for_rates, features_with_rare_levels};
 use super::level_rates::LevelRates;
-use crate::data::binning::binned::{Binned, FeatureBins};
+use crate::data::binning::binned::Binned;
 use crate::data::binning::bins::quantile_cuts;
+use crate::data::binning::feature_bins::FeatureBins;
 use crate::data::dealing::folds::Folds;
 use crate::data::input::columns::{Column, Columns};
 use crate::data::input::labels::Labels;
