@@ -147,3 +147,39 @@ def test_a_damaged_list_of_flags_is_an_error(flags):
 
     with pytest.raises(ModelFormatError, match="two values"):
         read_model(forged(model, damage).encode(), "card.json")
+
+
+def sources(frame, folder):
+    """The rows as every kind of source, in pieces of which some hold one value alone."""
+    frame = frame.sort_values("male", kind="stable").reset_index(drop=True)
+    parts = [frame.iloc[:50], frame.iloc[50:400], frame.iloc[400:]]
+    for name in ("csv", "parquet"):
+        (folder / name).mkdir()
+    for k, part in enumerate(parts):
+        part.to_parquet(folder / "parquet" / f"{k}.parquet", index=False)
+        part.astype({"smoker": int}).to_csv(folder / "csv" / f"{k}.csv", index=False)
+    given = {"target": "y", "weight": "w" if "w" in frame else None}
+    yield "csv", Dataset.from_csv(folder / "csv", **given)
+    yield "parquet", Dataset.from_parquet(folder / "parquet", **given)
+    yield "batches", Dataset.from_batches(lambda: iter(parts), **given)
+    yield "frame", Dataset.from_batches(frame, chunk_rows=97, **given)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_dataset_has_the_flags_of_one_frame(weighted, tmp_path):
+    frame = X.assign(y=Y)
+    weight = None
+    if weighted:
+        # The rows that are neither 0 nor 1 do not count.
+        weight = np.where(frame["share"] == 0.5, 0.0, 1.0)
+        frame = frame.assign(w=weight)
+    expected = RIMARC().fit(X, Y, sample_weight=weight)._schema.flags
+    assert expected == FLAGS | ({"number": [1, 2, 4]} if weighted else {})
+    n_sources = 0
+    for kind, dataset in sources(frame, tmp_path):
+        found = RIMARC().fit(dataset)._schema.flags
+        # A column of booleans is one of 0 and 1 in a file of texts.
+        texts = {"number": [0, *expected["number"]]}
+        assert found == (texts if kind == "csv" else expected), kind
+        n_sources += 1
+    assert n_sources == 4

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from aucrank._data import frames
 from aucrank._data.column_warnings import ColumnWarnings
 from aucrank._data.date_columns import days_of_series, unit_of_days
+from aucrank._data.flags import FlagValues
 from aucrank._data.input import KindsByColumn, is_by_dtype, listed_columns
 from aucrank._data.passes import Batch
 from aucrank._data.schema import Feature, Level, LevelSet, Schema
@@ -50,8 +51,19 @@ class ColumnSurvey:
         """Names of the columns whose values are to be recorded, not only their dtypes."""
         return [column.name for column in self._columns if column.is_needed]
 
+    @property
+    def possible_flags(self) -> list[str]:
+        """Names of the columns of numbers that may hold 0 and 1 alone."""
+        return [column.name for column in self._columns if column.may_be_flag]
+
+    def look_for_flags(self, frame: nw.DataFrame[Any]) -> None:
+        """Look at some rows, all of which count, for numbers other than 0 and 1."""
+        for column in self._columns:
+            if column.may_be_flag:
+                column.look_for_flag(frame[column.name], None)
+
     def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
-        """Learn the levels of the kept rows of a batch, and whether dates have times."""
+        """Learn the values of the kept rows of a batch, as far as they are needed."""
         there = set(batch.frame.columns)
         for column in self._columns:
             if column.is_needed and column.name in there:
@@ -89,6 +101,7 @@ class _Column:
         self._counts: DateUnit = "days"
         # Whether all batches with values hold booleans.
         self._is_boolean: bool | None = None
+        self._flag = FlagValues()
 
     @property
     def is_numeric(self) -> bool:
@@ -96,9 +109,15 @@ class _Column:
         return not self._is_listed and (not self._by_dtype or False in self._kinds)
 
     @property
+    def may_be_flag(self) -> bool:
+        """Whether the column holds numbers, of which none is known that is neither 0 nor 1."""
+        is_number = self.is_numeric and not self._is_boolean and set(self._dates) <= {"numbers"}
+        return is_number and self._flag.may_be
+
+    @property
     def is_needed(self) -> bool:
-        """Whether values are to be recorded: those of categories, and of dates with times."""
-        return not self.is_numeric or self._may_have_times
+        """Whether values are to be recorded: categories, dates with times, possible flags."""
+        return not self.is_numeric or self._may_have_times or self.may_be_flag
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -158,6 +177,7 @@ class _Column:
         self._may_have_times |= other._may_have_times
         if other._counts == "moments":
             self._counts = "moments"
+        self._flag.merge(other._flag)
         if other._is_boolean is not None:
             self._is_boolean = other._is_boolean and self._is_boolean is not False
         if other._is_declared is not None:
@@ -168,12 +188,18 @@ class _Column:
     def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
         series = batch.frame[self.name]
         if self.is_numeric:
-            if unit_of_days(days_of_series(series)) == "moments":
+            if self.may_be_flag:
+                self.look_for_flag(series, kept)
+            elif self._may_have_times and unit_of_days(days_of_series(series)) == "moments":
                 self._counts = "moments"
             return
         self._levels.add(frames.to_factors(series, repr(self.name)), kept, batch.counts)
         if series.dtype.is_numeric():
             self._exact.setdefault(frames.is_exact(series), batch.origin)
+
+    def look_for_flag(self, series: nw.Series[Any], kept: NDArray[np.bool_] | None) -> None:
+        if not frames.is_all_missing(series):
+            self._flag.look_at(frames.to_numbers(series, repr(self.name)), kept)
 
     def finish(self, warnings: ColumnWarnings) -> Feature:
         if self.is_numeric:
@@ -181,7 +207,9 @@ class _Column:
                 return Feature(self.name, counts="hours")
             if "dates" in self._dates:
                 return Feature(self.name, counts=self._counts)
-            return Feature(self.name, flag="boolean" if self._is_boolean else None)
+            if self._is_boolean:
+                return Feature(self.name, flag="boolean")
+            return Feature(self.name, flag="number" if self._flag.is_flag else None)
         levels = self._levels.levels()
         if len(self._exact) == 2:
             self._refuse_inexact(levels)

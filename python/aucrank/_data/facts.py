@@ -137,8 +137,8 @@ def learn_facts(
     """Learn in one pass what `learn_columns` and the label checks learn from a whole frame.
 
     Sets ``n_features_in_`` and ``feature_names_in_`` of the estimator, as scikit-learn does.
-    Columns with a numeric dtype are not read. All files must have the same columns, unless
-    ``any_columns``.
+    Columns with a numeric dtype are not read, unless their first rows hold 0 and 1 alone. All files
+    must have the same columns, unless ``any_columns``.
 
     Raises
     ------
@@ -164,6 +164,14 @@ def learn_facts(
                     " not; name the columns to read in `columns`"
                 )
             survey.columns.look_at_dtypes(head.frame, head.origin)
+        possible = survey.columns.possible_flags
+        if possible and not survey.labels.has_weights:
+            # Most are found not to be flags in the first rows, and need not be read in this pass.
+            for frame, origin in passes.source.read(possible):
+                first = Batch(frame, 0, origin)
+                with first.named_in_errors():
+                    survey.columns.look_for_flags(first.frame)
+                break
         needed = survey.columns.needed
     for batch in compared_batches(passes, needed, other_columns):
         if heads is None:

@@ -15,6 +15,41 @@ _FIRST = 64
 _AT_ONCE = 1 << 16
 
 
+class FlagValues:
+    """Whether the values of a column are 0 and 1 alone, both in some rows, missing ones aside.
+
+    Attributes
+    ----------
+    may_be : bool
+        Whether no other value was found.
+    """
+
+    def __init__(self) -> None:
+        self.may_be = True
+        self._has_zero = self._has_one = False
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether they are."""
+        return self.may_be and self._has_zero and self._has_one
+
+    def look_at(self, values: NDArray[Any], kept: NDArray[np.bool_] | None) -> None:
+        """Record the values of the kept rows, up to the first other one."""
+        start, end = 0, _FIRST
+        while self.may_be and start < len(values):
+            part = values[start:end] if kept is None else values[start:end][kept[start:end]]
+            self.may_be = bool(_is_of_flag(part).all())
+            self._has_zero |= bool((part == 0).any())
+            self._has_one |= bool((part == 1).any())
+            start, end = end, end + _AT_ONCE
+
+    def merge(self, other: "FlagValues") -> None:
+        """Add the values of other rows."""
+        self.may_be &= other.may_be
+        self._has_zero |= other._has_zero
+        self._has_one |= other._has_one
+
+
 def with_flags(
     features: Sequence[Feature],
     columns: NDArray[Any] | SparseColumns | Sequence[NDArray[Any]],
@@ -58,16 +93,9 @@ def _is_of_flag(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _is_flag(values: NDArray[Any], kept: NDArray[np.bool_] | None) -> bool:
-    has_zero = has_one = False
-    start, end = 0, _FIRST
-    while start < len(values):
-        part = values[start:end] if kept is None else values[start:end][kept[start:end]]
-        if not _is_of_flag(part).all():
-            return False
-        has_zero = has_zero or bool((part == 0).any())
-        has_one = has_one or bool((part == 1).any())
-        start, end = end, end + _AT_ONCE
-    return has_zero and has_one
+    found = FlagValues()
+    found.look_at(values, kept)
+    return found.is_flag
 
 
 def _sparse_flags(columns: SparseColumns, kept: NDArray[np.bool_] | None) -> NDArray[np.bool_]:

@@ -116,6 +116,11 @@ class TargetSurvey:
         """Names of the columns of labels and weights."""
         return given_names(self._target, self._weight)
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether there is a column of weights, so that some rows may not count."""
+        return self._weight is not None
+
     def look_at(self, batch: Batch) -> NDArray[np.bool_] | None:
         """Record the labels and weights of a batch.
 
