@@ -3,14 +3,17 @@
 //! Bags that each leave out a fold are truncated to the same number of rounds, the best on the mean
 //! of their folds: every row counts, and one number varies less by chance than one for each bag.
 
+use super::begun::{Bag, Begun};
 use super::best_split::SplitCriterion;
+use super::draws::FeatureDraws;
 use super::feature_pairs::RankedPairs;
-use super::fit::{Bag, Begun};
-use super::grow::{Grown, TreePlan};
+use super::fit_rows::RowMass;
+use super::grow::TreePlan;
+use super::grown::Grown;
 use super::held_out::{GradientHeldOut, HeldOutMeasure};
 use super::model::{GradientBag, GradientFields};
 use super::params::{FEW_LEAVES, GradientParams, Interactions};
-use super::source::{BagSource, FeatureDraws, NextTree, RowMass};
+use super::source::{BagSource, NextTree};
 use super::sums::HESSIAN_UNITS;
 use super::tree::GradientTree;
 use crate::data::{LARGEST_SUM, binds, mix, snap};

@@ -23,8 +23,8 @@
 //! without it, and the held-out rows determine the number of their rounds, which may be none.
 
 use super::best_split::SplitCriterion;
+use super::fit_rows::FitRows;
 use super::loss::LossAt;
-use super::source::FitRows;
 use super::sums::{HESSIAN_UNITS, UnitSums};
 use crate::data::FeatureBins;
 use crate::{Interrupt, RankError, parallel};

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::best_split::{BestSplit, NodeToSplit, SearchMemory, SplitCriterion};
+use super::grown::Grown;
 use super::histogram::BinLayout;
 use super::rate_columns::BoosterRates;
 use super::sums::UnitSums;
@@ -42,16 +43,6 @@ pub(super) struct GradientGrower<'a> {
     rates: &'a BoosterRates,
     /// Converts a test of codes to the equivalent test of raw values.
     raw_test: &'a (dyn Fn(&CodeTest) -> Test + Sync),
-}
-
-/// A grown tree, and the rows of each leaf.
-#[derive(Debug)]
-pub(super) struct Grown {
-    pub(super) tree: GradientTree,
-    /// The same tree in codes: for each node the test and the place of its right side.
-    pub(super) tests: Vec<Option<(CodeTest, usize)>>,
-    /// For each leaf its rows, as a range of the final order of rows in memory, and its value.
-    pub(super) leaves: Vec<(Range<usize>, f64)>,
 }
 
 /// The rows of a tree, node by node.

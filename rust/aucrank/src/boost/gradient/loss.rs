@@ -8,8 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fit_rows::{CHUNK_ROWS, FitRows};
 use super::pair_table::PairGrid;
-use super::source::{CHUNK_ROWS, FitRows};
 use crate::data::snap;
 use crate::parallel;
 use crate::roc::TopNegatives;

@@ -4,23 +4,27 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::bags::{BagFit, RoundTerms, bag_seed};
+use super::begun::{Begun, PairChoice};
 use super::best_split::{BestSplit, SearchMemory};
-use super::category_pairs::{PairChoice, PairSteps, category_pairs};
-use super::fit::{Begun, Data, GradientExtras};
-use super::grow::{
-    GradientGrower, GrowNode, GrowingTree, Grown, Parted, Root, TreePlan, TreeSource,
-};
+use super::category_pairs::category_pairs;
+use super::code_columns::CodeColumns;
+use super::code_tree::CodeWalk;
+use super::draws::RowDraws;
+use super::fit_data::{Data, GradientExtras};
+use super::fit_rows::{CHUNK_ROWS, FitRows, RowMass};
+use super::grow::{GradientGrower, GrowNode, GrowingTree, Parted, Root, TreePlan, TreeSource};
+use super::grown::Grown;
 use super::held_out::{HeldOut, HeldOutRows, HeldOutSource};
-use super::histogram::Sides;
 use super::histogram::{BinSums, HistogramMemory};
 use super::loss::LossAt;
 use super::model::GradientBoosted;
+use super::pair_steps::PairSteps;
 use super::params::GradientParams;
-use super::source::{
-    BagSource, CHUNK_ROWS, FitRows, FitSource, NextTree, RowDraws, RowMass, at_once,
-};
+use super::sides::Sides;
+use super::source::{BagSource, FitSource, NextTree, at_once};
 use super::sums::UnitSums;
-use super::tree::{CodeColumns, CodeWalk, Derivatives, GradientTree, TreeRows};
+use super::tree::GradientTree;
+use super::tree_rows::{Derivatives, TreeRows};
 use crate::data::{CodeTest, Column, Columns, Folds, Labels, hold_out};
 use crate::tree::Cuts;
 use crate::{Interrupt, RankError, parallel};
@@ -750,5 +754,16 @@ fn best_of_feature(
             let rows = codes.zip(words.iter().copied());
             criterion.best_of_rows(&searched, feature, of_feature, rows, memory)
         }
+    }
+}
+
+impl Begun<Scores> {
+    /// The scores of the held-out rows.
+    ///
+    /// # Panics
+    ///
+    /// If none are held out.
+    pub(super) fn held_out_scores(&self) -> &[f64] {
+        self.state.of_held_out.as_ref().expect("rows are held out")
     }
 }

@@ -24,29 +24,41 @@
 //! - `model`: the fitted model; `saved`: its saved form; `explain`: its explanations.
 
 mod bags;
+mod begun;
 mod best_split;
 mod category_pairs;
+mod code_columns;
+mod code_tree;
+mod draws;
 mod explain;
 mod feature_pairs;
 mod fit;
+mod fit_data;
+mod fit_rows;
 mod grow;
+mod grown;
 mod held_out;
 mod histogram;
+mod level_codes;
 mod loss;
 mod memory_fit;
 mod model;
+mod pair_steps;
 mod pair_table;
 mod params;
 mod queried;
 mod rate_columns;
 mod saved;
+mod sides;
 mod source;
 mod sums;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod tree_rows;
 
-pub use fit::{GradientExtras, fit_gradient_boosting, fit_gradient_folds};
+pub use fit::{fit_gradient_boosting, fit_gradient_folds};
+pub use fit_data::GradientExtras;
 pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 pub use loss::Loss;
 pub use model::{GradientBag, GradientBoosted};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::category_pairs::PairSteps;
 use super::held_out::GradientHeldOut;
 use super::loss::{Loss, logistic};
+use super::pair_steps::PairSteps;
 use super::tree::{GradientNode, GradientTree};
 use crate::RankError;
 use crate::data::{Column, Columns, LARGEST_SUM, LevelSet, is_snapped};

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use super::fit_rows::{CHUNK_ROWS, FitRows};
 use super::loss::{counted, logistic, share, softplus};
-use super::source::{CHUNK_ROWS, FitRows};
 use super::tree::{GradientNode, GradientTree};
 use crate::data::LevelSet;
 use crate::formula::{Condition, DecisionTree, Rule, Test, TreeNode};

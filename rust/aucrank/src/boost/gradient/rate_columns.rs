@@ -17,9 +17,10 @@
 
 use std::borrow::Cow;
 
-use super::category_pairs::{PairCodes, PairSteps};
+use super::level_codes::LevelCodes;
+use super::pair_steps::{PairCodes, PairSteps};
 use super::params::GradientParams;
-use super::tree::{GradientNode, GradientTree, LevelCodes};
+use super::tree::{GradientNode, GradientTree};
 use crate::data::{
     Binned, CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, RateSteps, SEED_OF_RATES,
     coded_rates, deal_for_rates, mix,

@@ -3,7 +3,9 @@
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 use super::best_split::{BestCut, NodeToSplit, Side, SplitCriterion};
-use super::histogram::CODES;
+
+/// Number of codes of a feature; a code is a byte.
+pub(super) const CODES: usize = 256;
 
 /// A gradient of 1 in units: the maximum for log loss.
 pub(super) const GRADIENT_UNITS: i32 = 1 << 20;

@@ -1,8 +1,8 @@
 //! The definitions of one tree and of the losses, and invariances of a fit.
 
 use super::bags::bag_seed;
+use super::fit_rows::FitRows;
 use super::loss::Loss;
-use super::source::FitRows;
 use super::*;
 use crate::data::{Binned, BinningParams, Column, Columns, Folds, Labels, MISSING_CODE, mix, snap};
 use crate::tree::Cuts;

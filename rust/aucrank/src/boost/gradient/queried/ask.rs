@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::RankError;
-use crate::boost::gradient::histogram::CODES;
-use crate::boost::gradient::source::{Draw, RowMassScale};
-use crate::boost::gradient::sums::UnitSums;
-use crate::boost::gradient::tree::CodeTree;
+use crate::boost::gradient::code_tree::CodeTree;
+use crate::boost::gradient::draws::Draw;
+use crate::boost::gradient::fit_rows::RowMassScale;
+use crate::boost::gradient::sums::{CODES, UnitSums};
 use crate::data::{Binned, CellSplit, ClassSums, FeatureBins, LevelRates};
 use crate::rows::words::{WordReader, put_sums};
 use crate::rows::{CodedRows, Mergeable, RateCodes, View, other};

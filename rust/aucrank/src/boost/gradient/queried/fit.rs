@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use super::super::bags::{BagFit, RoundTerms, average, bag_seed};
 use super::super::best_split::SearchMemory;
+use super::super::draws::Draw;
 use super::super::fit::in_one_series;
-use super::super::grow::{GradientGrower, Grown, TreePlan};
+use super::super::grow::{GradientGrower, TreePlan};
+use super::super::grown::Grown;
 use super::super::held_out::{HeldOutMeasure, HeldOutRows};
 use super::super::histogram::BinLayout;
 use super::super::loss::{Loss, mean_log_loss};
 use super::super::model::{GradientBoosted, GradientFields};
 use super::super::params::GradientParams;
 use super::super::rate_columns::BoosterRates;
-use super::super::source::{BagSource, Draw, FitSource, NextTree};
+use super::super::source::{BagSource, FitSource, NextTree};
 use super::super::tree::GradientTree;
 use super::ask::{
     BagRowsAsk, CellAsk, CellGrowth, CellSums, GradientAsk, GradientSums, GrowAsk, LevelMap,
@@ -20,8 +22,9 @@ use super::ask::{
 };
 use super::tree::QueriedTree;
 use super::tree::{BagLine, Talk, Work};
-use crate::boost::gradient::source::{RowMass, RowMassScale};
-use crate::boost::gradient::tree::{CodeTree, KeptLevels};
+use crate::boost::gradient::code_tree::CodeTree;
+use crate::boost::gradient::fit_rows::{RowMass, RowMassScale};
+use crate::boost::gradient::level_codes::KeptLevels;
 use crate::data::{
     CodeTest, FeatureBins, N_RATE_FOLDS, RateSteps, RowFolds, SEED_OF_RATES, check_monotonic, mix,
 };

@@ -5,16 +5,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::histogram::BinLayout;
-use super::super::histogram::Sides;
 use super::super::loss::{LossAt, log_loss_units};
 use super::super::memory_fit::fill;
+use super::super::sides::Sides;
 use super::super::sums::{PackedSums, UnitSums};
-use super::super::tree::{Derivatives, NodeRows};
+use super::super::tree_rows::{Derivatives, NodeRows};
 use super::ask::{
     BagAsk, BagRowsAsk, BagSums, BagsAsk, CellGrowth, CellStep, CellSums, GradientAsk,
     GradientSums, GrowAsk, SentTree,
 };
-use crate::boost::gradient::source::MOST_MASS;
+use crate::boost::gradient::fit_rows::MOST_MASS;
 use crate::data::{Binned, CellId, CellSplit, RowTally, seeded};
 use crate::rows::{CodedRows, Kept, PartView, Question, RowFrame, View};
 use crate::{Interrupt, RankError};

@@ -1,0 +1,78 @@
+//! What a fit is given, and what all its steps share.
+
+use std::sync::Arc;
+
+use super::fit_rows::FitRows;
+use super::level_codes::LevelCodes;
+use super::model::GradientBoosted;
+use super::params::GradientParams;
+use super::rate_columns::BoosterRates;
+use crate::data::{Binned, CodeTest, Columns, Folds, Labels};
+use crate::formula::Test;
+use crate::{Interrupt, RankError};
+
+/// Optional inputs of a fit besides its rows.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{GradientExtras, GradientParams, fit_gradient_boosting};
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let fit = |n_rounds, earlier| {
+///     let learning_rate = Some(0.1);
+///     let params = GradientParams { n_rounds, learning_rate, ..GradientParams::default() };
+///     let extras = GradientExtras { earlier, ..GradientExtras::default() };
+///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
+/// };
+/// let first = fit(5, None)?;
+/// assert_eq!(fit(10, Some(&first))?, fit(10, None)?);
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GradientExtras<'a> {
+    /// A model for a warm start: its rounds come first, and its seed is used. Further rounds on the
+    /// same rows give the same model as one longer fit, at the same learning rate.
+    pub earlier: Option<&'a GradientBoosted>,
+    /// Validation rows that choose the number of rounds, in place of held-out rows of the fit.
+    pub validation: Option<(&'a Columns<'a>, &'a Labels<'a>)>,
+    /// The folds of the rows, if each bag leaves out one; `None` to deal them by the seed.
+    pub folds: Option<&'a Folds>,
+}
+
+/// Data shared by all steps of a fit.
+#[derive(Clone, Copy)]
+pub(super) struct Data<'a> {
+    pub(super) columns: &'a Columns<'a>,
+    pub(super) labels: &'a Labels<'a>,
+    pub(super) binned: &'a Binned,
+    pub(super) level_codes: &'a LevelCodes,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+impl<'a> Data<'a> {
+    /// Some training rows, with the rates of rare categories among them, and of the pairs of
+    /// categories of some features.
+    pub(super) fn rows(
+        self,
+        params: &GradientParams,
+        seed: u64,
+        training: Arc<[u32]>,
+        pairs: &[[usize; 2]],
+    ) -> Result<FitRows<'a>, RankError> {
+        let Self { columns, labels, binned, level_codes, interrupt } = self;
+        let coded = (level_codes, binned, pairs);
+        let coded = BoosterRates::new(columns, labels, &training, coded, params, seed, interrupt)?;
+        Ok(FitRows::with_rates(coded, labels, training))
+    }
+
+    /// The test of raw values that is equivalent to one of codes.
+    pub(super) fn raw_test(&self, test: &CodeTest) -> Test {
+        self.level_codes.kept.raw_test(test, self.binned.features())
+    }
+}
