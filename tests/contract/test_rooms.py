@@ -12,9 +12,11 @@ CRATE = Path(__file__).parents[2] / "rust" / "aucrank" / "src"
 
 pytestmark = pytest.mark.skipif(not CRATE.is_dir(), reason="the crate is not here")
 
-#: Circles of files that use each other: how many there are, the files in them, and those of the
-#: largest. Each may fall, and none may rise.
-CIRCLES = (11, 48, 17)
+#: Files that use each other in a circle are read as one: at most so many.
+MOST_IN_A_CIRCLE = 3
+
+#: Files that are in such a circle; it may fall, and not rise.
+IN_CIRCLES = 30
 
 #: What the rooms stand on, and what reads the questions of all of them.
 BELOW = ("error", "interrupt", "memory", "parallel", "prepared", "spilled")
@@ -108,7 +110,7 @@ def test_the_crate_names_its_rooms_and_each_uses_those_above_it(uses):
             assert not late, f"{'/'.join(module)} uses {late}, which lib.rs names below it"
 
 
-def test_no_more_files_use_each_other_in_circles(uses):
+def test_few_files_use_each_other_in_circles(uses):
     known = modules()
     files = [module for module, file in known.items() if file.name not in ("mod.rs", "lib.rs")]
     place = {module: k for k, module in enumerate(files)}
@@ -122,5 +124,5 @@ def test_no_more_files_use_each_other_in_circles(uses):
     graph = csr_array((np.ones(len(edges)), (rows, columns)), shape=(len(files), len(files)))
     _, labels = connected_components(graph, connection="strong")
     sizes = np.bincount(labels)
-    circles = sizes[sizes > 1]
-    assert (len(circles), circles.sum(), circles.max()) == CIRCLES
+    assert sizes.max() <= MOST_IN_A_CIRCLE
+    assert sizes[sizes > 1].sum() <= IN_CIRCLES

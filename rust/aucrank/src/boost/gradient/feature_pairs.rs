@@ -24,7 +24,7 @@
 
 use super::best_split::SplitCriterion;
 use super::fit_rows::FitRows;
-use super::loss::LossAt;
+use super::loss_of_rows::LossAt;
 use super::sums::{HESSIAN_UNITS, UnitSums};
 use crate::data::FeatureBins;
 use crate::{Interrupt, RankError, parallel};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::held_out_params::{GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 use super::loss::{Loss, softplus};
 use crate::RankError;
 use crate::data::{Columns, FixedWeights, Labels};
@@ -11,115 +12,6 @@ use crate::roc::auc_up_to;
 /// label away falls in each of 3000 rounds, which took six times as long as a fit without it
 /// (5,000 x 10: 5.2 s of 0.95).
 const SOLVED: f64 = 1e-3;
-
-/// Parameters of early stopping.
-///
-/// For an example see [`GradientHeldOut`].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GradientHeldOutParams {
-    /// Choice of held-out rows. Ignored if validation rows are given.
-    pub rows: HeldOutRows,
-    /// Measure by which rounds are compared.
-    pub measure: HeldOutMeasure,
-    /// Number of rounds without an improvement before stopping, at least 1.
-    pub n_iter_no_change: usize,
-    /// Least improvement that counts, at least 0.
-    pub tol: f64,
-    /// Whether the chosen number of rounds is refitted on all rows.
-    pub refit: bool,
-}
-
-/// Choice of held-out rows.
-///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{
-///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure, HeldOutRows,
-///     fit_gradient_boosting,
-/// };
-/// use aucrank::data::{Columns, Labels};
-/// use aucrank::tree::Cuts;
-///
-/// let values: Vec<f64> = (0..100).map(f64::from).collect();
-/// // The higher the value, the more often positive.
-/// let positive: Vec<bool> = (0..100).map(|row| row * 37 % 101 < row).collect();
-/// let columns = Columns::from_column_major(&values, 100)?;
-/// let labels = Labels::new(&positive, None)?;
-/// let held_out = GradientHeldOutParams {
-///     rows: HeldOutRows::Fold,
-///     measure: HeldOutMeasure::Loss,
-///     n_iter_no_change: 5,
-///     tol: 0.0,
-///     refit: false,
-/// };
-/// let params = GradientParams {
-///     held_out: Some(held_out),
-///     n_bags: 5,
-///     cuts: Cuts::Best,
-///     ..GradientParams::default()
-/// };
-/// let extras = GradientExtras::default();
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
-/// // The five bags have the same number of rounds.
-/// let n_rounds: Vec<usize> = model.bags().iter().map(|bag| bag.n_rounds).collect();
-/// assert_eq!(n_rounds, [n_rounds[0]; 5]);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HeldOutRows {
-    /// A share of the distinct rows of each class, above 0 and below 1. With several bags, each
-    /// draws its own rows and chooses its own number of rounds.
-    Share(f64),
-    /// One of as many folds as there are bags, at least 2: each bag leaves out its own, and all
-    /// keep the number of rounds that is best on the mean of the folds.
-    Fold,
-}
-
-/// Measure by which rounds are compared.
-///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{
-///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure, HeldOutRows,
-///     fit_gradient_boosting,
-/// };
-/// use aucrank::data::{Columns, Labels};
-///
-/// let values: Vec<f64> = (0..100).map(f64::from).collect();
-/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
-/// let columns = Columns::from_column_major(&values, 100)?;
-/// let labels = Labels::new(&positive, None)?;
-/// let path = |measure| {
-///     let (rows, n_iter_no_change, tol) = (HeldOutRows::Share(0.2), 3, 0.0);
-///     let held_out =
-///         GradientHeldOutParams { rows, measure, n_iter_no_change, tol, refit: false };
-///     let params = GradientParams { held_out: Some(held_out), ..GradientParams::default() };
-///     let extras = GradientExtras::default();
-///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
-///         .map(|model| model.held_out().cloned().expect("rows were held out"))
-/// };
-/// // The highest AUC, or the least loss.
-/// let found = path(HeldOutMeasure::Auc)?;
-/// assert!(found.values.iter().all(|&auc| auc <= found.values[found.n_rounds - 1]));
-/// let found = path(HeldOutMeasure::Loss)?;
-/// assert!(found.values.iter().all(|&loss| loss >= found.values[found.n_rounds - 1]));
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HeldOutMeasure {
-    /// The AUC of the held-out rows; with a `max_fpr` below 1, their partial AUC up to it,
-    /// standardised.
-    Auc,
-    /// Their loss.
-    Loss,
-}
 
 /// The AUC or loss of the held-out rows, round by round.
 ///

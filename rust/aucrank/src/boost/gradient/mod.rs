@@ -8,20 +8,24 @@
 //! a power of two, so that sums over trees are exact too. Exponentials are implemented here,
 //! logarithms and powers come from the crate `libm`: they are the same on every platform.
 //!
-//! - `params`: its parameters;
-//! - `loss`: the losses and their derivatives; `sums`: the derivatives as integers, added up bin by
-//!   bin;
-//! - `rate_columns`: categories of many levels by their rates; `tree`: one tree, its rows with
-//!   their derivatives, and trees over codes in columns;
-//! - `histogram`: sums by bin, and the rows of a node on the sides of its split; `best_split`: the
-//!   best split of a node, by numbers and by sets of categories;
-//! - `grow`: one tree, best leaf first; `bags`: the rounds of a bag, concurrent bags, and their
-//!   mean; `held_out`: the number of rounds kept; `fit`: all of it, with the number of leaves;
-//!   `category_pairs`: pairs of categories by their rates, and whether to use them;
-//! - `source`: the rows of a fit, the data of a bag and a tree, and its random draws: `memory_fit`
-//!   in memory, `queried` for rows that are queried for sums;
-//! - `feature_pairs`: the pairs of features of such trees; `pair_table`: the sum of these trees;
-//! - `model`: the fitted model; `saved`: its saved form; `explain`: its explanations.
+//! From the bottom up, each using those above it:
+//!
+//! - `held_out_params`, `params`: its parameters; `loss`: the losses, and functions of one score;
+//!   `sums`: derivatives as integers, added up bin by bin; `best_split`: the best split of a node, by
+//!   numbers and by sets of categories;
+//! - `tree`, `grown`: one tree, finished and just grown; `level_codes`: categories in few codes;
+//!   `pair_steps`: pairs of categories by their rates; `rate_columns`: columns of codes of rates;
+//! - `fit_rows`: the training rows with their masses; `pair_table`: a sum of trees of two features,
+//!   and the grid of losses over pairs; `loss_of_rows`: losses of rows, and their derivatives;
+//!   `held_out`: the number of rounds kept;
+//! - `code_columns`, `sides`, `tree_rows`: the rows of a node on the sides of its split; `code_tree`:
+//!   trees over codes; `histogram`: sums by bin; `grow`: one tree, best leaf first;
+//! - `model`: the fitted model; `saved`: its saved form; `explain`: its explanations; `begun`,
+//!   `fit_data`, `draws`: what bags begin with, what all steps share, what is drawn for a tree;
+//! - `source`, `bags`: the rows of a fit and of a bag, the rounds of a bag, concurrent bags, and
+//!   their mean; `feature_pairs`: the pairs of features of trees of two;
+//! - `memory_fit`: rows in memory; `category_pairs`: whether to use pairs of categories there;
+//!   `queried`: rows that are queried for sums; `fit`: all of it, with the number of leaves.
 
 mod bags;
 mod begun;
@@ -38,9 +42,11 @@ mod fit_rows;
 mod grow;
 mod grown;
 mod held_out;
+mod held_out_params;
 mod histogram;
 mod level_codes;
 mod loss;
+mod loss_of_rows;
 mod memory_fit;
 mod model;
 mod pair_steps;
@@ -59,7 +65,8 @@ mod tree_rows;
 
 pub use fit::{fit_gradient_boosting, fit_gradient_folds};
 pub use fit_data::GradientExtras;
-pub use held_out::{GradientHeldOut, GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
+pub use held_out::GradientHeldOut;
+pub use held_out_params::{GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 pub use loss::Loss;
 pub use model::{GradientBag, GradientBoosted};
 pub use pair_table::{Axis, AxisPlaces, PairTerm};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::held_out::{GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
+use super::held_out_params::{GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 use super::loss::Loss;
 use crate::RankError;
 use crate::roc::check_max_fpr;

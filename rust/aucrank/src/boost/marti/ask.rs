@@ -8,10 +8,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::ProgramScore;
-use super::in_memory::{CodedNode, MassScale, PartProgram, Start};
-use super::program::{n_layers_of, score_of};
-use super::step::{Chance, spread, spread_from_root};
+use super::chance::Chance;
+use super::in_memory::{CodedNode, PartProgram};
+use super::params::ProgramScore;
+use super::places::n_layers_of;
+use super::program::score_of;
+use super::start::{MassScale, Start};
+use super::step::{spread, spread_from_root};
 use super::walk::{MassTile, TILE_ROWS, TilePlaces, WideSums};
 use crate::data::{
     Binned, ClassMasses, ClassSums, FeatureBins, MassHistogram, RowSquares, least_hashes, seeded,

@@ -6,16 +6,19 @@ use super::ask::{
     CodedScore, NarrowSums, NodeHashes, NodeSamples, ProgramAnswer, ProgramAsk, ProgramWant,
     SampleOrder,
 };
-use super::fit::{CutLayers, MartiParams, ProgramRows, ProgramScore, Routing, fit_program};
+use super::fit::fit_program;
+use super::freezing::Freezing;
 use super::in_memory::CodedNode;
-use super::in_memory::MassScale;
-use super::learner::Outcome;
 use super::marti_boost::share_of;
-use super::program::{BranchingProgram, MartiNode, NodeKind, place};
-use super::step::Freezing;
-use super::walk::seed_of;
-use super::walk::{Cut, Cutter, WideSums, best_narrow};
-use super::walk::{LayerRows, OpenLayer, boost_layers};
+use super::outcome::Outcome;
+use super::params::{MartiParams, ProgramScore, Routing};
+use super::places::place;
+use super::program::{BranchingProgram, MartiNode, NodeKind};
+use super::program_rows::{CutLayers, ProgramRows};
+use super::start::MassScale;
+use super::walk::{
+    Cut, Cutter, LayerRows, OpenLayer, WideSums, best_narrow, boost_layers, seed_of,
+};
 use crate::boost::term::Term;
 use crate::boost::two_sided::TwoSided;
 use crate::boost::weak::feature::{Best, BinRule};

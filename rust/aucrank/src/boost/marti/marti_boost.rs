@@ -9,13 +9,12 @@
 
 use crate::parallel::prelude::*;
 
-use super::in_memory::Start;
-use super::learner::{Outcome, TwoSidedLearner};
-use super::step::Freezing;
-use super::step::SampleRing;
-use super::walk::ProgramWalk;
-use super::walk::{Layer, seed_of};
-use super::walk::{LayerRows, OpenLayer, boost_layers};
+use super::freezing::Freezing;
+use super::learner::TwoSidedLearner;
+use super::outcome::Outcome;
+use super::sample_ring::SampleRing;
+use super::start::Start;
+use super::walk::{Layer, LayerRows, OpenLayer, ProgramWalk, boost_layers, seed_of};
 use crate::data::{ClassMasses, Columns, Labels, mix};
 use crate::{Interrupt, RankError};
 

@@ -9,11 +9,12 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::{MOST_ROUNDS, ProgramScore, Routing};
-use super::step::{Chance, MOST_ROW_BITS, split_mass};
+use super::chance::{Chance, MOST_ROW_BITS, split_mass};
+use super::params::{MOST_ROUNDS, ProgramScore, Routing};
+use super::places::{coin_at, place};
 use crate::boost::term::Term;
 use crate::boost::two_sided::TwoSided;
-use crate::data::{ClassMasses, Columns, FeatureSteps, FeatureTerm, coin, mix, times_power_of_two};
+use crate::data::{ClassMasses, Columns, FeatureSteps, FeatureTerm, coin, times_power_of_two};
 use crate::external::ExternalModels;
 use crate::formula::{Formula, Opaque, Program, ProgramNode};
 use crate::{RankError, parallel};
@@ -162,26 +163,6 @@ pub enum NodeKind {
     /// No training row reached the node. A row that does gets half of the remaining votes
     /// (DECISIONS B11).
     Unreached,
-}
-
-/// Index of a node: layers count from 1, nodes of a layer from 0.
-pub(super) fn place(layer: usize, index: usize) -> usize {
-    layer * (layer - 1) / 2 + index
-}
-
-/// Number of whole layers with `n_nodes` nodes.
-pub(super) fn n_layers_of(n_nodes: usize) -> usize {
-    let mut n_layers = 0;
-    while place(n_layers + 2, 0) <= n_nodes {
-        n_layers += 1;
-    }
-    n_layers
-}
-
-/// The coin of a row at a node, from the hash of its content.
-#[inline]
-pub(super) fn coin_at(content: u64, layer: usize, node: usize) -> u64 {
-    mix(content ^ mix(place(layer, node) as u64))
 }
 
 impl BranchingProgram {

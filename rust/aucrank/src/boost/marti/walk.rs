@@ -5,12 +5,12 @@
 //! classifiers can be evaluated on all rows, masses are not stored: in each layer they are
 //! recomputed from the root, tile by tile, which takes about as long as reading stored ones.
 
-use super::in_memory::Start;
-use super::learner::Outcome;
-use super::program::place;
-use super::step::Chance;
-use super::step::SampleRing;
-use super::step::{Freezing, Reach};
+use super::chance::Chance;
+use super::freezing::{Freezing, Reach};
+use super::outcome::Outcome;
+use super::places::place;
+use super::sample_ring::SampleRing;
+use super::start::Start;
 use crate::boost::term::{LevelBudget, Term};
 use crate::boost::two_sided::{ThresholdCriterion, TwoSided, two_sided};
 use crate::boost::weak::feature::{Best, BinRule};

@@ -8,7 +8,7 @@ use super::super::draws::Draw;
 use super::super::fit::in_one_series;
 use super::super::grow::{GradientGrower, TreePlan};
 use super::super::grown::Grown;
-use super::super::held_out::{HeldOutMeasure, HeldOutRows};
+use super::super::held_out_params::{HeldOutMeasure, HeldOutRows};
 use super::super::histogram::BinLayout;
 use super::super::loss::{Loss, mean_log_loss};
 use super::super::model::{GradientBoosted, GradientFields};

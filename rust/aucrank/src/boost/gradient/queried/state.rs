@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::histogram::BinLayout;
-use super::super::loss::{LossAt, log_loss_units};
+use super::super::loss::log_loss_units;
+use super::super::loss_of_rows::LossAt;
 use super::super::memory_fit::fill;
 use super::super::sides::Sides;
 use super::super::sums::{PackedSums, UnitSums};
