@@ -65,7 +65,7 @@ def test_a_last_row_that_is_no_total_is_an_error_that_names_it(capsys):
         assert status == 1
         assert err == (
             "aucrank: error: target column 'bad' is missing in 1 of 301 rows of d.csv (row 301"
-            " below the names of the columns); remove it first, with --skip-footer 1 if it is no"
+            " below the names of the columns); remove it first, with --skip-footer 1 if it is not a"
             " row\n"
         )
 

@@ -942,7 +942,7 @@ def test_what_is_not_a_pipeline_of_a_ranker_is_refused():
     with pytest.raises(NotFittedError):
         PipelineExport(make_pipeline(StandardScaler(), RankBoost().fit(X, y)))
     outside = make_pipeline(StandardScaler(), TwoSidedClassifier(ranker=GaussianNB())).fit(X, y)
-    with pytest.raises(ValueError, match="a GaussianNB is no ranker of aucrank"):
+    with pytest.raises(ValueError, match="a GaussianNB is not a ranker of aucrank"):
         PipelineExport(outside)
 
 
