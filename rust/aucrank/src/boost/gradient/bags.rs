@@ -45,8 +45,9 @@ pub(super) fn run<S: BagSource>(
     let shares_rounds = params.shares_rounds();
     let has_stopped = |bag: &BagFit<'_, S>| {
         let values = bag.values.as_deref();
-        let stops =
-            values.zip(params.held_out).is_some_and(|(values, stopping)| stopping.stops(values));
+        let stops = values
+            .zip(params.held_out)
+            .is_some_and(|(values, stopping)| stopping.stops(values, params.loss));
         !shares_rounds && stops
     };
     let goes_on = |bag: &BagFit<'_, S>| bag.goes_on() && !has_stopped(bag);
@@ -72,7 +73,7 @@ pub(super) fn run<S: BagSource>(
         }
         n_before += block;
         if let Some(stopping) = params.held_out.filter(|_| shares_rounds)
-            && stopping.stops(&mean_path(bags))
+            && stopping.stops(&mean_path(bags), params.loss)
         {
             return Ok(());
         }

@@ -85,11 +85,11 @@ impl GradientHeldOutParams {
         Ok(())
     }
 
-    /// Whether to stop after these rounds.
-    pub(super) fn stops(&self, values: &[f64]) -> bool {
+    /// Whether to stop after these rounds of a loss.
+    pub(super) fn stops(&self, values: &[f64], loss: Loss) -> bool {
         if matches!(self.measure, HeldOutMeasure::Loss)
             && let [first, .., last] = values
-            && *last <= SOLVED * first
+            && loss.ratio(*last, *first) <= SOLVED
         {
             return true;
         }
@@ -303,16 +303,28 @@ mod tests {
     #[test]
     fn it_stops_when_no_recent_round_has_improved() {
         let by_auc = params(HeldOutMeasure::Auc, 2, 0.01);
-        assert!(!by_auc.stops(&[0.5, 0.6]));
-        assert!(!by_auc.stops(&[0.5, 0.5, 0.6]));
-        assert!(by_auc.stops(&[0.5, 0.6, 0.6, 0.605]));
+        assert!(!by_auc.stops(&[0.5, 0.6], Loss::Log));
+        assert!(!by_auc.stops(&[0.5, 0.5, 0.6], Loss::Log));
+        assert!(by_auc.stops(&[0.5, 0.6, 0.6, 0.605], Loss::Log));
         let by_loss = params(HeldOutMeasure::Loss, 2, 0.0);
-        assert!(!by_loss.stops(&[0.5]));
-        assert!(!by_loss.stops(&[0.5, 0.4, 0.5, 0.3]));
+        let stops = |values: &[f64]| by_loss.stops(values, Loss::Log);
+        assert!(!stops(&[0.5]));
+        assert!(!stops(&[0.5, 0.4, 0.5, 0.3]));
         // A thousandth of the first is nothing, though it still falls.
-        assert!(!by_loss.stops(&[0.5, 0.3, 0.1, 0.001]));
-        assert!(by_loss.stops(&[0.5, 0.3, 0.1, 0.0005]));
-        assert!(by_loss.stops(&[0.5, -0.4, 0.5, -0.3]));
+        assert!(!stops(&[0.5, 0.3, 0.1, 0.001]));
+        assert!(stops(&[0.5, 0.3, 0.1, 0.0005]));
+        assert!(stops(&[0.5, -0.4, 0.5, -0.3]));
+    }
+
+    #[test]
+    fn a_logarithm_below_zero_is_not_a_loss_of_nothing() {
+        let by_loss = params(HeldOutMeasure::Loss, 2, 0.0);
+        let stops = |values: &[f64]| by_loss.stops(values, Loss::PairExponential);
+        assert!(!stops(&[-0.1, -0.3, -0.5]));
+        assert!(!stops(&[0.2, 0.1, -0.1]));
+        // exp(-6.9) is above a thousandth, exp(-7) below.
+        assert!(!stops(&[-1.0, -4.0, -7.9]));
+        assert!(stops(&[-1.0, -4.0, -8.0]));
     }
 
     #[test]

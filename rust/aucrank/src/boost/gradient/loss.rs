@@ -62,6 +62,14 @@ impl Loss {
         }
     }
 
+    /// How much of a mean loss is left. Means of exponentials are known by their logarithm.
+    pub(super) fn ratio(self, value: f64, first: f64) -> f64 {
+        match self {
+            Self::Log | Self::PairLogistic => value / first,
+            Self::PairExponential => libm::exp(value - first),
+        }
+    }
+
     /// Whether the derivatives of every row fit packed sums.
     pub(super) fn is_bounded(self) -> bool {
         self == Self::Log

@@ -473,7 +473,7 @@ fn a_forged_forest_is_refused() {
         ("behind the last leaf", &|model| append(&mut model["trees"][0]["nodes"], "<..")),
         ("'x' is not a kind", &|model| model["trees"][0]["nodes"] = json!("x..")),
         ("behind the last node", &|model| append(&mut model["trees"][0]["missing"], "l")),
-        ("no side for missing", &|model| model["trees"][0]["missing"] = json!("xxxxxxx")),
+        ("not a side for missing", &|model| model["trees"][0]["missing"] = json!("xxxxxxx")),
         ("before the last node", &|model| model["trees"][0]["pos"] = json!([])),
         ("too large", &|model| model["trees"][0]["pos"][0] = json!(u64::MAX)),
         ("lacks a class", &|model| model["trees"][0]["pos"][0] = json!(1_u64 << 61)),
@@ -555,9 +555,9 @@ fn a_forged_sum_of_terms_is_refused() {
         }),
         ("one value more", of_first(0.0, json!([0.5]), json!([0.5]))),
         ("ascending", of_first(0.0, json!([0.5, 0.5]), json!([0.5, 0.0, 0.5]))),
-        ("no value of a term", of_first(0.0, json!([]), json!([0.1]))),
-        ("no value of a term", of_first(0.3, json!([]), json!([0.0]))),
-        ("no value of a term", of_first(1e7, json!([]), json!([0.0]))),
+        ("not a value of a term", of_first(0.0, json!([]), json!([0.1]))),
+        ("not a value of a term", of_first(0.3, json!([]), json!([0.0]))),
+        ("not a value of a term", of_first(1e7, json!([]), json!([0.0]))),
         ("more values", colours(json!([0.0, 0.0, 0.5, 0.5]))),
     ];
     for (what, term) in terms {
@@ -665,11 +665,11 @@ fn forged_terms_are_refused() {
 fn forged_weights_are_refused() {
     let document = linear_document();
     let changes: [(&str, Change<'_>); 9] = [
-        ("no number", &|model| model["n_levels"][0] = json!(3)),
+        ("not a number", &|model| model["n_levels"][0] = json!(3)),
         ("2 weights for 3 features", &|model| model["coefficients"] = json!([1.0, 2.0])),
         ("0 means for 3 features", &|model| model["means"] = json!([])),
         ("4 importances for 3", &|model| model["importances"] = json!([0.0, 0.0, 0.0, 0.0])),
-        ("no difference of AUCs", &|model| model["importances"][0] = json!(1.5)),
+        ("not a difference of AUCs", &|model| model["importances"][0] = json!(1.5)),
         ("positive and ascending", &|model| model["path"][0]["radius"] = json!(-1.0)),
         ("out of its range", &|model| model["path"][0]["auc"] = json!(1.01)),
         ("radius 9 was chosen", &|model| model["chosen"] = json!(9)),
