@@ -1,4 +1,4 @@
-"""Several notes on how a file is read are one line, unless they are asked for."""
+"""Several notes on how a file is read are one line, unless all are requested."""
 
 import subprocess
 import sys
@@ -50,7 +50,7 @@ def test_several_notes_are_a_line(messy, capsys):
     assert (status, err) == (0, LINE)
 
 
-def test_each_note_is_shown_if_asked_for(messy, capsys):
+def test_each_note_is_shown_on_request(messy, capsys):
     status, _, err = run(capsys, *FIT, "-v")
     assert status == 0
     assert err.splitlines() == [
