@@ -1,4 +1,4 @@
-//! Rows in the codes of a fit: its questions are asked in them.
+//! Rows in the codes of a fit: questions are put in them.
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Parameters of early stopping.
 ///
-/// For an example see [`GradientHeldOut`].
+/// For an example see [`GradientHeldOut`](crate::boost::GradientHeldOut).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GradientHeldOutParams {

@@ -94,7 +94,7 @@ pub enum ProgramScore {
 /// Parameters of `MartiRank` and `SMartiRank`, which differ in the rules of freezing: `MartiRank`
 /// freezes a node only if a class has no mass there.
 ///
-/// For an example see [`fit_marti_rank`].
+/// For an example see [`fit_marti_rank`](crate::boost::fit_marti_rank).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MartiParams {
