@@ -56,11 +56,12 @@ class ColumnSurvey:
         """Names of the columns of numbers that may hold 0 and 1 alone."""
         return [column.name for column in self._columns if column.may_be_flag]
 
-    def look_for_flags(self, frame: nw.DataFrame[Any]) -> None:
-        """Look at some rows, all of which count, for numbers other than 0 and 1."""
+    def look_for_flags(self, frame: nw.DataFrame[Any], kept: NDArray[np.bool_] | None) -> None:
+        """Look at the kept rows among some for numbers other than 0 and 1."""
+        there = set(frame.columns)
         for column in self._columns:
-            if column.may_be_flag:
-                column.look_for_flag(frame[column.name], None)
+            if column.may_be_flag and column.name in there:
+                column.look_for_flag(frame[column.name], kept)
 
     def look_at(self, batch: Batch, kept: NDArray[np.bool_] | None) -> None:
         """Learn the values of the kept rows of a batch, as far as they are needed."""

@@ -165,12 +165,12 @@ def learn_facts(
                 )
             survey.columns.look_at_dtypes(head.frame, head.origin)
         possible = survey.columns.possible_flags
-        if possible and not survey.labels.has_weights:
+        if possible:
             # Most are found not to be flags in the first rows, and need not be read in this pass.
-            for frame, origin in passes.source.read(possible):
+            for frame, origin in passes.source.read([*possible, *survey.labels.weight_columns]):
                 first = Batch(frame, 0, origin)
                 with first.named_in_errors():
-                    survey.columns.look_for_flags(first.frame)
+                    survey.columns.look_for_flags(first.frame, survey.labels.kept(first))
                 break
         needed = survey.columns.needed
     for batch in compared_batches(passes, needed, other_columns):

@@ -117,9 +117,13 @@ class TargetSurvey:
         return given_names(self._target, self._weight)
 
     @property
-    def has_weights(self) -> bool:
-        """Whether there is a column of weights, so that some rows may not count."""
-        return self._weight is not None
+    def weight_columns(self) -> list[str]:
+        """Name of the column of weights, if there is one."""
+        return given_names(self._weight)
+
+    def kept(self, batch: Batch) -> NDArray[np.bool_] | None:
+        """Return which rows of a batch have positive weight; None where all have."""
+        return None if self._weight is None else weights_of(batch, self._weight) > 0
 
     def look_at(self, batch: Batch) -> NDArray[np.bool_] | None:
         """Record the labels and weights of a batch.
