@@ -107,7 +107,7 @@ class PairTermsMixin(TermsMixin):
         >>> y = X[:, 0] != X[:, 1]
         >>> model = GradientBoostingRanker.additive(interactions=1, n_rounds=5, random_state=0)
         >>> model.fit(X, y).pair_terms()["rule_1"][:3].tolist()
-        ['x0 < 0.5', 'x0 < 0.5', 'x0 < 0.5']
+        ['x0 = 0', 'x0 = 0', 'x0 = 0']
         """
         return table_of_pairs(self._words, self._merged_pairs())
 
