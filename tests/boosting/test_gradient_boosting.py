@@ -6,7 +6,8 @@ from time import process_time
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import GradientBoostingRanker, load
+from aucrank import GradientBoostingRanker, ModelFormatError, load
+from aucrank._base.persistence import read_model
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -15,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+from tests.common.forged import forged
 from tests.common.loans import loans
 from tests.common.oracles import parts_that_count
 from tests.common.real_data import load as load_data
@@ -635,3 +637,16 @@ def test_a_model_without_rounds_is_described_as_constant():
     assert model.to_text() == "no rounds: all rows have the same score"
     with pytest.raises(ValueError, match="round must be"):
         model.to_text(2)
+
+
+@pytest.mark.parametrize("n_rounds", [0, 99, 2**64 - 1])
+def test_bags_with_other_numbers_of_rounds_are_refused(n_rounds):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    model = GradientBoostingRanker(n_rounds=3, n_bags=2).fit(X, X[:, 0] > rng.normal(size=200))
+
+    def damage(body):
+        body["model"]["bags"][0]["n_rounds"] = n_rounds
+
+    with pytest.raises(ModelFormatError, match="trees, but bags of"):
+        read_model(forged(model, damage).encode(), "bags.json")

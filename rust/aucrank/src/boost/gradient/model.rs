@@ -353,7 +353,8 @@ impl GradientBoosted {
         if !(parts.learning_rate > 0.0 && parts.learning_rate <= 1.0) {
             return Err(format!("a learning rate of {}", parts.learning_rate));
         }
-        let n_trees: usize = parts.bags.iter().map(|bag| bag.n_rounds).sum();
+        // The numbers may have been read from a damaged file.
+        let n_trees = parts.bags.iter().fold(0, |sum: usize, bag| sum.saturating_add(bag.n_rounds));
         if !parts.bags.is_empty() && n_trees != parts.trees.len() {
             return Err(format!("{} trees, but bags of {n_trees}", parts.trees.len()));
         }
