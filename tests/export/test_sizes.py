@@ -1,7 +1,5 @@
 """Estimates of the sizes of exports, against what is written, and the warning before it."""
 
-import json
-
 import numpy as np
 import pytest
 from aucrank import (
@@ -14,7 +12,6 @@ from aucrank import (
     TreeRank,
 )
 from aucrank._export import sizes
-from aucrank._export.formula import parse
 from aucrank._export.sql_layers import needs_layers
 from aucrank._utils.sql_spelling import DIALECTS
 from sklearn.base import clone
@@ -37,14 +34,9 @@ LARGE = {
 }
 
 
-def formula_of(model):
-    is_card = isinstance(model, Scorecard)
-    return parse(json.loads(model._formula())) if is_card else model._score_formula()
-
-
 def written_forms(model):
     """Yield the name of the estimate, and a function that writes the form."""
-    formula = formula_of(model)
+    formula = model._score_formula()
     is_card = isinstance(model, Scorecard)
     if not is_card:
         # That of a card is its bins.
@@ -60,7 +52,8 @@ def written_forms(model):
 
 
 def assert_foreseen(model):
-    formula = formula_of(model)
+    formula = model._score_formula()
+    of_all = sizes.sizes_of(formula, model._schema)
     n_written = 0
     for form, write in written_forms(model):
         try:
@@ -70,6 +63,7 @@ def assert_foreseen(model):
             continue
         size = len(written.encode() if isinstance(written, str) else written)
         estimate = sizes.size_of(formula, model._schema, form)
+        assert estimate == of_all[form]
         assert size / 1.5 < estimate < size * 1.5, (form, size, estimate)
         n_written += 1
     assert n_written >= len(CODE)
@@ -117,7 +111,7 @@ def test_a_page_of_a_large_model_stays_small():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 10))
     model = clone(LARGE["deep tree"]).fit(X, rng.random(4000) < 0.5)
-    n_nodes = sizes.parts_in(parse(json.loads(model._formula())), model._schema, "JSON").nodes
+    n_nodes = sizes.parts_in(model._score_formula(), model._schema, "JSON").nodes
     assert n_nodes > 1000
     assert len(model.to_html()) < 1_000_000
 

@@ -55,13 +55,13 @@ class FormulaExports:
         """Return the name of the model in comments and messages."""
         return type(self).__name__
 
-    def _score_document(self) -> dict[str, Any]:
-        """Return the formula of the score as a JSON value."""
+    def _formula_and_document(self) -> tuple[Formula, dict[str, Any]]:
+        """Return the formula of the score, and the same as a JSON value."""
         raise NotImplementedError
 
     def _score_formula(self) -> Formula:
         """Return the formula of the score."""
-        return parse(self._score_document())
+        return self._formula_and_document()[0]
 
     def _link(self) -> Link | None:
         """Return the link from scores to `predict_proba`, where one exists."""
@@ -80,10 +80,14 @@ class FormulaExports:
 
         A warning says how large the form will be, if that is very large.
         """
-        formula, name = self._score_formula(), self._exported_name()
+        formula = self._score_formula()
+        self._check_written(formula, form)
+        return formula
+
+    def _check_written(self, formula: Formula, form: str) -> None:
+        name = self._exported_name()
         check_written(formula, name, form)
         warn_of_size(formula, self._schema, form, name)
-        return formula
 
     def _output_formula(self, output: str, form: str) -> Formula:
         """Return the formula that an export computes: the score, or the probability."""
@@ -265,13 +269,14 @@ class FormulaExports:
         {"format": "aucrank-formula", "version": 1, "classes": [0, 1], ...
         """
         self._check_exportable()
-        self._written_formula("JSON")
+        formula, score = self._formula_and_document()
+        self._check_written(formula, "JSON")
         document = {
             "format": "aucrank-formula",
             "version": self._json_version,
             "classes": self.classes_.tolist(),
             "features": self._features_document(),
-            "score": self._score_document(),
+            "score": score,
         }
         return json.dumps(document, indent=indent, allow_nan=False)
 
@@ -459,9 +464,9 @@ class ExportMixin(FormulaExports):
         formula: str = self._model.formula()
         return formula
 
-    def _score_document(self) -> dict[str, Any]:
+    def _formula_and_document(self) -> tuple[Formula, dict[str, Any]]:
         document: dict[str, Any] = json.loads(self._formula())
-        return document
+        return parse(document), document
 
     def onnx_parser(self) -> Callable[..., list[Any]]:
         """Declare the outputs of a ranker to skl2onnx.

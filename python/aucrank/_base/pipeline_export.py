@@ -132,8 +132,8 @@ class PipelineExport(FormulaExports):
     def _score_formula(self) -> Formula:
         return self._folded
 
-    def _score_document(self) -> dict[str, Any]:
-        return document_of(self._folded)
+    def _formula_and_document(self) -> tuple[Formula, dict[str, Any]]:
+        return self._folded, document_of(self._folded)
 
     def _link(self) -> Link | None:
         link = self.ranker_._link()

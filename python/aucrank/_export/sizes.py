@@ -6,8 +6,7 @@ family: all are within a factor of 1.4. `tests/export/test_sizes.py` measures it
 """
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
-from operator import mul
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from aucrank._data.schema import Schema
@@ -105,8 +104,7 @@ class _Counter:
         self._names = [len(schema.shown_name(at)) for at in range(len(schema.features))]
         self._levels = [feature.levels or () for feature in schema.features]
         self._letters = [sum(len(str(level)) for level in levels) for levels in self._levels]
-        self._is_sql = form.startswith("SQL")
-        self._copies = form == "Treelite"
+        self._repeats, self._copies = _way_of(form)
 
     def add(self, formula: Formula, times: int) -> None:
         """Count a formula that is written a number of times."""
@@ -136,7 +134,7 @@ class _Counter:
                 parts.steps += times * len(thresholds)
                 self._digits(times, *thresholds, *values)
                 # SQL repeats the argument for each threshold.
-                self.add(of, times * len(thresholds) if self._is_sql else times)
+                self.add(of, times * len(thresholds) if self._repeats else times)
             case Linear(terms, intercept):
                 self._digits(times, intercept)
                 for term in terms:
@@ -253,136 +251,126 @@ def _cells(condition: Condition) -> _Cells:
             return _Cells(1, 1, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bytes:
-    """Bytes of a form: of its beginning and end, and of each part of a formula; see `Parts`."""
-
-    fixed: float = 0.0
-    trees: float = 0.0
-    nodes: float = 0.0
-    depth: float = 0.0
-    joints: float = 0.0
-    digits: float = 0.0
-    letters: float = 0.0
-    steps: float = 0.0
-    terms: float = 0.0
-    scaled: float = 0.0
-    masses: float = 0.0
-    columns: float = 0.0
-    levels: float = 0.0
-
-    def of(self, parts: Parts) -> float:
-        """Return the bytes of a formula."""
-        fixed, *factors = astuple(self)
-        return float(fixed + sum(map(mul, factors, astuple(parts))))
-
-
+#: Bytes of a form: of its beginning and end ("fixed"), and of each of the `Parts` of a formula.
 _BYTES = {
-    "JSON": _Bytes(
-        trees=140,
-        nodes=85,
-        depth=0.54,
-        joints=140,
-        digits=0.95,
-        steps=6,
-        terms=70,
-        scaled=62,
-        masses=22,
-        columns=63,
-        levels=26,
-    ),
-    "PMML": _Bytes(
-        nodes=230,
-        depth=20,
-        joints=550,
-        digits=0.64,
-        steps=300,
-        terms=490,
-        scaled=800,
-        masses=170,
-        columns=220,
-    ),
-    "ONNX": _Bytes(
-        fixed=1500,
-        nodes=17,
-        depth=0.3,
-        joints=37,
-        letters=0.48,
-        steps=29,
-        terms=2,
-        scaled=660,
-        masses=460,
-        columns=140,
-    ),
-    "Treelite": _Bytes(
-        fixed=68, trees=130, nodes=59, depth=0.27, joints=63, digits=0.53, steps=90, terms=380
-    ),
-    "C": _Bytes(
-        fixed=370,
-        trees=35,
-        nodes=21,
-        joints=21,
-        digits=0.68,
-        steps=15,
-        terms=72,
-        scaled=100,
-        masses=36,
-        columns=120,
-        levels=50,
-    ),
-    "Python": _Bytes(
-        trees=10,
-        nodes=19,
-        joints=15,
-        digits=0.93,
-        steps=7.4,
-        terms=55,
-        scaled=95,
-        masses=28,
-        columns=140,
-        levels=37,
-    ),
-    "JavaScript": _Bytes(
-        fixed=130,
-        trees=18,
-        nodes=19,
-        joints=16,
-        digits=0.91,
-        steps=7.6,
-        terms=62,
-        scaled=90,
-        masses=30,
-        columns=120,
-        levels=41,
-    ),
-    "Java": _Bytes(
-        fixed=640,
-        trees=26,
-        nodes=15,
-        joints=14,
-        digits=0.75,
-        steps=11,
-        terms=56,
-        scaled=100,
-        masses=40,
-        columns=130,
-        levels=68,
-    ),
-    "SQL": _Bytes(
-        nodes=15,
-        depth=3,
-        joints=52,
-        digits=1.2,
-        letters=0.39,
-        steps=20,
-        scaled=350,
-        masses=89,
-        columns=22,
-        levels=9.5,
-    ),
-    "SQL in steps": _Bytes(
-        trees=6, nodes=10.5, depth=1, joints=58, digits=0.8, terms=2000, columns=4600
-    ),
+    "JSON": {
+        "trees": 140,
+        "nodes": 85,
+        "depth": 0.54,
+        "joints": 140,
+        "digits": 0.95,
+        "steps": 6,
+        "terms": 70,
+        "scaled": 62,
+        "masses": 22,
+        "columns": 63,
+        "levels": 26,
+    },
+    "PMML": {
+        "nodes": 230,
+        "depth": 20,
+        "joints": 550,
+        "digits": 0.64,
+        "steps": 300,
+        "terms": 490,
+        "scaled": 800,
+        "masses": 170,
+        "columns": 220,
+    },
+    "ONNX": {
+        "fixed": 1500,
+        "nodes": 17,
+        "depth": 0.3,
+        "joints": 37,
+        "letters": 0.48,
+        "steps": 29,
+        "terms": 2,
+        "scaled": 660,
+        "masses": 460,
+        "columns": 140,
+    },
+    "Treelite": {
+        "fixed": 68,
+        "trees": 130,
+        "nodes": 59,
+        "depth": 0.27,
+        "joints": 63,
+        "digits": 0.53,
+        "steps": 90,
+        "terms": 380,
+    },
+    "C": {
+        "fixed": 370,
+        "trees": 35,
+        "nodes": 21,
+        "joints": 21,
+        "digits": 0.68,
+        "steps": 15,
+        "terms": 72,
+        "scaled": 100,
+        "masses": 36,
+        "columns": 120,
+        "levels": 50,
+    },
+    "Python": {
+        "trees": 10,
+        "nodes": 19,
+        "joints": 15,
+        "digits": 0.93,
+        "steps": 7.4,
+        "terms": 55,
+        "scaled": 95,
+        "masses": 28,
+        "columns": 140,
+        "levels": 37,
+    },
+    "JavaScript": {
+        "fixed": 130,
+        "trees": 18,
+        "nodes": 19,
+        "joints": 16,
+        "digits": 0.91,
+        "steps": 7.6,
+        "terms": 62,
+        "scaled": 90,
+        "masses": 30,
+        "columns": 120,
+        "levels": 41,
+    },
+    "Java": {
+        "fixed": 640,
+        "trees": 26,
+        "nodes": 15,
+        "joints": 14,
+        "digits": 0.75,
+        "steps": 11,
+        "terms": 56,
+        "scaled": 100,
+        "masses": 40,
+        "columns": 130,
+        "levels": 68,
+    },
+    "SQL": {
+        "nodes": 15,
+        "depth": 3,
+        "joints": 52,
+        "digits": 1.2,
+        "letters": 0.39,
+        "steps": 20,
+        "scaled": 350,
+        "masses": 89,
+        "columns": 22,
+        "levels": 9.5,
+    },
+    "SQL in steps": {
+        "trees": 6,
+        "nodes": 10.5,
+        "depth": 1,
+        "joints": 58,
+        "digits": 0.8,
+        "terms": 2000,
+        "columns": 4600,
+    },
 }
 
 #: The name of each language of `to_code`.
@@ -405,7 +393,41 @@ def size_of(formula: Formula, schema: Schema, form: str) -> float:
     form : str
         One of `SIZED_FORMS`.
     """
-    return _BYTES[form].of(parts_in(formula, schema, form))
+    return _bytes_of(parts_in(formula, schema, form), form)
+
+
+def sizes_of(formula: Formula, schema: Schema) -> dict[str, float]:
+    """Return the estimated size of each form in bytes.
+
+    Parameters
+    ----------
+    formula : Formula
+        The score.
+    schema : Schema
+        Columns of the fit.
+    """
+    # A large formula is counted once for all forms that count alike.
+    counted: dict[tuple[bool, bool], Parts] = {}
+    sizes = {}
+    for form in SIZED_FORMS:
+        way = _way_of(form)
+        if way not in counted:
+            counted[way] = parts_in(formula, schema, form)
+        sizes[form] = _bytes_of(counted[way], form)
+    return sizes
+
+
+def _way_of(form: str) -> tuple[bool, bool]:
+    """Return whether a form repeats the argument of steps, and copies subtrees."""
+    return form.startswith("SQL"), form == "Treelite"
+
+
+def _bytes_of(parts: Parts, form: str) -> float:
+    factors = _BYTES[form]
+    return sum(
+        factor * (1 if part == "fixed" else getattr(parts, part))
+        for part, factor in factors.items()
+    )
 
 
 def warn_of_size(formula: Formula, schema: Schema, form: str, what: str) -> None:
@@ -428,7 +450,7 @@ def warn_of_size(formula: Formula, schema: Schema, form: str, what: str) -> None
         If it is very large.
     """
     parts = parts_in(formula, schema, form)
-    size = _BYTES[form].of(parts)
+    size = _bytes_of(parts, form)
     if size <= _LARGE:
         return
     counts = ((parts.trees, "tree"), (parts.nodes, "node"), (parts.steps, "step"))

@@ -10,7 +10,7 @@ from aucrank._page.formats import area, count, decimal, is_p, share
 from aucrank._report.calibration import Calibration
 from aucrank._report.columns import RARE_SHARE
 from aucrank._report.facts import Facts, ModelFacts
-from aucrank._utils.words import listed, plural
+from aucrank._utils.words import listed_first, plural
 
 #: With fewer rows of a class, intervals are wide and every curve is ragged.
 FEW_OF_CLASS = 100
@@ -126,7 +126,7 @@ def _of_unknown(facts: Facts) -> Iterator[str]:
         if found:
             yield (
                 f"{model.name} does not know categories, and scores them as if they were missing:"
-                f" {_some(found)}."
+                f" {listed_first(found, _SHOWN)}."
             )
 
 
@@ -158,11 +158,11 @@ def _of_columns(facts: Facts) -> Iterator[str]:
                 for column in moved
                 if column.shift is not None
             ]
-            yield f"Columns that {said} since training: {_some(texts)}."
+            yield f"Columns that {said} since training: {listed_first(texts, _SHOWN)}."
     strange = [c for c in facts.columns if c.unseen is not None and c.unseen >= LEAST_SHARE]
     if strange:
         texts = [f"{column.name} ({share(column.unseen)} of the rows)" for column in strange]
-        yield f"Categories that are not in the training data: {_some(texts)}."
+        yield f"Categories that are not in the training data: {listed_first(texts, _SHOWN)}."
     emptied = [
         column
         for column in facts.columns
@@ -173,10 +173,10 @@ def _of_columns(facts: Facts) -> Iterator[str]:
             f"{column.name} ({share(column.missing)}, {share(column.missing_then)} in training)"
             for column in emptied
         ]
-        yield f"Values are missing more often than in training: {_some(texts)}."
+        yield f"Values are missing more often than in training: {listed_first(texts, _SHOWN)}."
     empty = [column.name for column in facts.columns if column.missing == 1]
     if empty:
-        yield f"Columns without any value: {_some(empty)}."
+        yield f"Columns without any value: {listed_first(empty, _SHOWN)}."
     many = [
         f"{column.name} ({plural(column.n_rare, 'rare level')} of {column.n_levels})"
         for column in facts.columns
@@ -185,11 +185,5 @@ def _of_columns(facts: Facts) -> Iterator[str]:
     if many:
         yield (
             f"Columns where most levels are rare, below {share(RARE_SHARE)} of the rows:"
-            f" {_some(many)}."
+            f" {listed_first(many, _SHOWN)}."
         )
-
-
-def _some(texts: list[str]) -> str:
-    """Write the first few."""
-    more = len(texts) - _SHOWN
-    return listed(texts) if more <= 0 else f"{', '.join(texts[:_SHOWN])} and {more} more"

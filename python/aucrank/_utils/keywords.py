@@ -63,11 +63,11 @@ def meant_keyword(name: str, known: Iterable[str]) -> str:
 
 def suggests_keywords(function: _Function) -> _Function:
     """Make the error of a keyword that a function does not have name the one that is meant."""
-    known = _keywords_of(function)
 
     @wraps(function)
     def checked(*args: Any, **given: Any) -> Any:
-        _check(function.__name__, known, given)
+        # The signature is read at the first call, not when the package is imported.
+        _check(function.__name__, _keywords_of(function), given)
         return function(*args, **given)
 
     return cast("_Function", checked)

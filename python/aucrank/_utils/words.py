@@ -15,6 +15,12 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+def listed_first(names: Sequence[str], most: int) -> str:
+    """Write at most so many names, and the number of the others, as in "a, b and 4 more"."""
+    more = len(names) - most
+    return listed([*names[:most], f"{more} more"] if more > 0 else names)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the end of "there is no NAME": the nearest known name, or else all known ones."""
     known = list(known)

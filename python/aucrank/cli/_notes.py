@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from aucrank._utils.plain_text import shown
 from aucrank._utils.warn import ReadingNote
-from aucrank._utils.words import listed
+from aucrank._utils.words import listed_first
 from aucrank.cli._errors import complain
 
 # Columns that a line names.
@@ -52,6 +52,4 @@ def summary(notes: Iterable[ReadingNote]) -> str:
 
 
 def _named(columns: list[str]) -> str:
-    names = [shown(name) if name else repr(name) for name in columns[:_MOST_NAMED]]
-    more = len(columns) - len(names)
-    return listed([*names, f"{more} more"] if more else names)
+    return listed_first([shown(name) if name else repr(name) for name in columns], _MOST_NAMED)

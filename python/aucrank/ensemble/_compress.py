@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -19,8 +18,8 @@ from aucrank._data.as_frame import as_frame, frame_or_matrix
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._data.labels import match_labels
 from aucrank._data.table import Table
-from aucrank._export.formula import opaque_reasons, parse
-from aucrank._export.sizes import SIZED_FORMS, size_of
+from aucrank._export.formula import opaque_reasons
+from aucrank._export.sizes import SIZED_FORMS, sizes_of
 from aucrank._utils.params import check_int, check_real, check_seed
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
@@ -361,9 +360,9 @@ def _sizes(before: Any, after: GradientBoostingRanker) -> Table:
     def sizes(ranker: Any) -> list[float]:
         if not isinstance(ranker, BaseRanker):
             return [np.nan] * len(SIZED_FORMS)
-        formula = parse(json.loads(ranker._formula()))
+        formula = ranker._score_formula()
         if next(opaque_reasons(formula), None) is not None:
             return [np.nan] * len(SIZED_FORMS)
-        return [size_of(formula, ranker._schema, form) for form in SIZED_FORMS]
+        return list(sizes_of(formula, ranker._schema).values())
 
     return Table(form=list(SIZED_FORMS), before=sizes(before), after=sizes(after))

@@ -180,7 +180,7 @@ def stepped(
         else:
             parts.append((low, step(piece)))
         for start, part in parts:
-            if pieces and _is_same(pieces[-1], part):
+            if pieces and is_same(pieces[-1], part):
                 continue
             if pieces:
                 breaks.append(start)
@@ -188,7 +188,8 @@ def stepped(
     return Number(read.place, tuple(breaks), tuple(pieces), step(read.missing))
 
 
-def _is_same(one: Piece, other: Piece) -> bool:
+def is_same(one: Piece, other: Piece) -> bool:
+    """Whether two pieces are equal, NaN like any other value."""
     if isinstance(one, tuple) or isinstance(other, tuple):
         return one == other
     return one == other or (one != one and other != other)

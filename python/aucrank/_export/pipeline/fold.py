@@ -36,7 +36,7 @@ from aucrank._export.formula import (
     Test,
     Tree,
 )
-from aucrank._export.pipeline.columns import Category, Number, Read, mapped, stepped
+from aucrank._export.pipeline.columns import Category, Number, Read, is_same, mapped, stepped
 from aucrank._export.pipeline.doubles import after
 from aucrank._export.pipeline.plan import Plan
 
@@ -199,14 +199,14 @@ class _Fold:
         """Return a function of one column whose pieces are all values."""
         if isinstance(column, Number):
             values = tuple(_value(piece) for piece in column.pieces)
-            if len(values) == 1 and _is_same(values[0], column.missing):
+            if len(values) == 1 and is_same(values[0], column.missing):
                 return Constant(column.missing)
             return NumberSteps(column.place, column.breaks, values, column.missing)
         codes = self._codes[column.place]
         table = {
             codes[level]: value
             for level, value in column.table.items()
-            if level in codes and not _is_same(value, column.unknown)
+            if level in codes and not is_same(value, column.unknown)
         }
         if not table:
             return Constant(column.unknown)
@@ -306,10 +306,6 @@ def _value(piece: object) -> float:
     if not isinstance(piece, float):
         raise TypeError(f"{piece!r} is not a value")
     return piece
-
-
-def _is_same(one: float, other: float) -> bool:
-    return one == other or (one != one and other != other)
 
 
 def _weighted(term: LinearTerm, value: float) -> float:

@@ -15,6 +15,7 @@ from aucrank._export.pipeline.columns import (
     Read,
     as_category,
     as_number,
+    is_same,
 )
 from aucrank._export.pipeline.steps import Block, after_steps
 
@@ -144,5 +145,4 @@ def _marks_gaps(column: Read) -> bool:
 
 
 def _has_own_missing(column: Category) -> bool:
-    missing, unknown = column.table.get(None, column.unknown), column.unknown
-    return missing != unknown and not (missing != missing and unknown != unknown)
+    return not is_same(column.table.get(None, column.unknown), column.unknown)
