@@ -24,6 +24,7 @@ from aucrank._utils.params import check_int, check_real, check_seed
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.boosting import GradientBoostingRanker
+from aucrank.ensemble._distill import soft_labels
 from aucrank.metrics import AucComparison, auc_compare
 
 if TYPE_CHECKING:
@@ -41,9 +42,6 @@ _SWAPPED = 0.1
 _LEFT_OUT = 5
 
 _FEWEST_TREES = 25
-
-# A label with a smaller share of the weight of its class has no effect, but counts as a row.
-_NEGLIGIBLE = 1e-3
 
 
 class Compressed(NamedTuple):
@@ -241,13 +239,10 @@ class _Student:
         self._teacher = teacher
         rows = _mixed(X, rng)
         share = probabilities(teacher, rows)
-        negative, positive = (
-            np.flatnonzero(of_label >= _NEGLIGIBLE * of_label.mean())
-            for of_label in (1.0 - share, share)
-        )
-        self._rows = row_taker(rows)(np.concatenate([negative, positive]))
-        self._labels = np.repeat(np.asarray(teacher.classes_), [len(negative), len(positive)])
-        self._weight = np.concatenate([1.0 - share[negative], share[positive]])
+        soft = soft_labels((1.0 - share, share), None)
+        self._rows = row_taker(rows)(soft.places)
+        self._labels = np.asarray(teacher.classes_)[soft.labels]
+        self._weight = soft.weights
         # Scores have no noise: nothing is sampled or shrunk, and the best cut is the best.
         self._params: dict[str, Any] = {
             "max_leaves": max_leaves,

@@ -18,6 +18,36 @@ from aucrank.ensemble._rows_left_out import Blend, weighted_sum
 _NEGLIGIBLE = 1e-3
 
 
+class SoftLabels(NamedTuple):
+    """Rows with each label, weighted by the probability of that label.
+
+    Attributes
+    ----------
+    places : ndarray of int, shape (n,)
+        Places of the rows, those of label 0 first; most rows occur twice.
+    labels : ndarray of int, shape (n,)
+        0 or 1.
+    weights : ndarray of float64, shape (n,)
+        Their weights.
+    """
+
+    places: NDArray[np.intp]
+    labels: NDArray[np.intp]
+    weights: NDArray[np.float64]
+
+
+def soft_labels(
+    shares: tuple[NDArray[np.float64], NDArray[np.float64]], weight: NDArray[np.float64] | None
+) -> SoftLabels:
+    """Return rows with both labels, given the probability of each, without negligible ones."""
+    of_rows = np.ones(len(shares[0])) if weight is None else weight
+    parts = []
+    for label, share in enumerate(shares):
+        kept = share >= _NEGLIGIBLE * np.average(share, weights=of_rows)
+        parts.append((np.flatnonzero(kept), np.full(kept.sum(), label), (share * of_rows)[kept]))
+    return SoftLabels(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
 class Distilled(NamedTuple):
     """A ranker that `RankingEnsemble.distill` fitted to the output of an ensemble.
 
@@ -62,14 +92,9 @@ class Student:
         """Fit to rows of the folds, given the log-odds of each."""
         rows = self._cross.folds.rows[places]
         weight = self._cross.folds.weight
-        of_rows = np.ones(len(rows)) if weight is None else weight[places]
-        parts = []
-        for label in (0, 1):
-            share = expit(log_odds if label else -log_odds)
-            kept = share >= _NEGLIGIBLE * np.average(share, weights=of_rows)
-            parts.append((rows[kept], np.full(kept.sum(), label), (share * of_rows)[kept]))
-        both, labels, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return self._fit(both, labels, weights)
+        shares = expit(-log_odds), expit(log_odds)
+        soft = soft_labels(shares, None if weight is None else weight[places])
+        return self._fit(rows[soft.places], soft.labels, soft.weights)
 
     def _fit_to_labels(self, places: NDArray[np.intp]) -> Any:
         folds = self._cross.folds
