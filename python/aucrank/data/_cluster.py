@@ -17,8 +17,9 @@ from aucrank._data.passes import Passes, TypedSource
 from aucrank._data.schema import errors_by_name
 from aucrank.data import _holder
 from aucrank.data._engine import Engine
-from aucrank.data._raw import ClusterRows, RawRows
-from aucrank.data._sampled import Bounds, LeastRows, MostRows
+from aucrank.data._gathered import Gathered
+from aucrank.data._sampled import Bounds
+from aucrank.data._scores import WeightUnit
 from aucrank.data._stored import Rows
 
 if TYPE_CHECKING:
@@ -98,20 +99,18 @@ class ClusterSource(TypedSource, Engine):
     ) -> AbstractContextManager[Rows]:
         """Choose bins, and code the rows on the workers."""
         with errors_by_name(facts.schema):
-            return self.hold(facts, self._surveyed(facts, binning, self._weight_unit(facts)))
+            return self.hold(facts, self.frame(dataset, facts, binning, n_threads))
 
-    def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
-        """Return rows that are counted on the workers for each query."""
-        return ClusterRows(self, facts, self._weight_unit(facts), dataset.spill_dir, n_threads)
-
-    def least_bounds(
-        self, dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int
-    ) -> Bounds:
-        """Find the largest hashes of a sample on the workers."""
-        found = self.map(_holder.least_rows, facts, most)
-        sample = LeastRows(facts.schema.n_levels, most)
-        sample.merge_bytes(self.merged(_holder.merge_least_rows, found, facts, most))
-        return sample.bounds
+    def gathered(self, dataset: "Dataset", facts: Facts, what: Gathered, n_threads: int) -> Any:
+        """Add the rows of each partition on its worker, and merge the states."""
+        states = self.map(_holder.gather, facts, what)
+        whole = what.whole()
+        if what.is_merged_there:
+            what.merge(whole, self.merged(_holder.merge_gathered, states, what), n_threads)
+            return whole
+        for state in self.one_by_one(states):
+            what.merge(whole, state, n_threads)
+        return whole
 
     def parts_within(
         self, dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int
@@ -142,32 +141,16 @@ class ClusterSource(TypedSource, Engine):
             state.merge(part)
         return state
 
-    def _surveyed(
-        self, facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None
-    ) -> bytes:
-        """Choose bins on the workers."""
-        n_rows: int | None = facts.n_rows
-        while True:
-            args = (binning, unit, n_rows)
-            surveys = self.map(_holder.survey_rows, facts, *args)
-            whole = _holder.new_survey(facts, *args)
-            whole.merge_bytes(self.merged(_holder.merge_surveys, surveys, facts, *args))
-            if whole.is_complete():
-                return whole.frame()
-            # Many rows are copies, or have weight zero.
-            n_rows = None
-
-    def _weight_unit(self, facts: Facts) -> tuple[str, int] | None:
-        """Return what determines the unit of all weights, None if every row counts once."""
+    def weight_unit(self, dataset: "Dataset", facts: Facts) -> WeightUnit:
+        """Look at the weights on the workers, twice unless they are counts."""
         if facts.target.largest_weights is None:
             return None
         whole = _core.WeightRange()
         for part in self.gather(self.map(_holder.weight_range, facts)):
-            whole = whole.merge(_core.WeightRange.from_json(part))
+            whole = whole.merge(part)
         if whole.are_counts():
-            return whole.to_json(), 0
-        sums = self.map(_holder.relative_sum, facts, whole.to_json())
-        return whole.to_json(), sum(self.gather(sums))
+            return whole, 0
+        return whole, sum(self.gather(self.map(_holder.relative_sum, facts, whole)))
 
 
 class FutureSource(ClusterSource):

@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from aucrank import _core
 from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.facts import Facts, RowSurvey, learn_facts
 from aucrank._data.passes import Batch, Passes
+from aucrank._data.schema import errors_by_name
 from aucrank.data import _sampled
+from aucrank.data._gathered import Gathered, LeastRowsOf, SurveyOf
 from aucrank.data._raw import RawRows, ReadRows
-from aucrank.data._sampled import Bounds, MostRows
+from aucrank.data._sampled import Bounds, LeastRows, MostRows
+from aucrank.data._scores import WeightUnit
 from aucrank.data._stored import Rows, stored_rows
 
 if TYPE_CHECKING:
@@ -40,14 +44,38 @@ class Engine(ABC):
         """Choose bins and code the rows; see `Dataset.rows`."""
 
     @abstractmethod
-    def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
-        """Return the rows for a fit that reads raw values in passes; see `Dataset.raw_rows`."""
+    def gathered(self, dataset: "Dataset", facts: Facts, what: Gathered, n_threads: int) -> Any:
+        """Add all rows to a state of no rows; return it."""
 
     @abstractmethod
+    def weight_unit(self, dataset: "Dataset", facts: Facts) -> WeightUnit:
+        """Return what determines the unit of all weights, None if every row counts once."""
+
+    def frame(
+        self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
+    ) -> bytes:
+        """Choose the bins of all rows; return them with other facts, in the form of the core."""
+        unit = self.weight_unit(dataset, facts)
+        n_rows: int | None = facts.n_rows
+        while True:
+            what = SurveyOf(facts.schema.n_levels, binning, unit, n_rows)
+            survey: _core.Survey = self.gathered(dataset, facts, what, n_threads)
+            if survey.is_complete():
+                return survey.frame()
+            # Many rows are copies, or have weight zero.
+            n_rows = None
+
+    def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
+        """Return the rows for a fit that reads raw values in passes; see `Dataset.raw_rows`."""
+        return ReadRows(dataset, self, facts, n_threads)
+
     def least_bounds(
         self, dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int
     ) -> Bounds:
         """Return the largest hashes of a sample."""
+        what = LeastRowsOf(facts.schema.n_levels, most)
+        sample: LeastRows = self.gathered(dataset, facts, what, n_threads)
+        return sample.bounds
 
     @abstractmethod
     def parts_within(
@@ -119,20 +147,37 @@ class LocalEngine(Engine):
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
     ) -> AbstractContextManager[Rows]:
         """Code the rows into memory, or into a file if they take much."""
-        return nullcontext(stored_rows(dataset, facts, binning, n_threads))
+        with errors_by_name(facts.schema):
+            frame = self.frame(dataset, facts, binning, n_threads)
+        return nullcontext(stored_rows(dataset, facts, frame, n_threads))
 
-    def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
-        """Return rows that are read again for each query."""
-        return ReadRows(dataset, facts, n_threads)
+    def gathered(self, dataset: "Dataset", facts: Facts, what: Gathered, n_threads: int) -> Any:
+        """Read the rows, and add them batch by batch."""
+        state = what.whole()
+        for batch in dataset.coded_batches(facts):
+            what.add(state, batch, n_threads)
+        return state
 
-    def least_bounds(
-        self, dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int
-    ) -> Bounds:
-        """Read the rows, and return the largest hashes of a sample."""
-        return _sampled.least_bounds(dataset, facts, most, n_threads)
+    def weight_unit(self, dataset: "Dataset", facts: Facts) -> WeightUnit:
+        """Read the weights, twice unless they are counts."""
+        if facts.target.largest_weights is None:
+            return None
+        found, n_rows = _core.WeightRange(), 0
+        for weights in _weights(dataset, facts):
+            found = found.with_part(weights, n_rows)
+            n_rows += len(weights)
+        if found.are_counts():
+            return found, 0
+        return found, sum(found.relative_sum(weights) for weights in _weights(dataset, facts))
 
     def parts_within(
         self, dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int
     ) -> Iterator[CodedBatch]:
         """Read the rows, and yield those within the bounds of a sample, batch by batch."""
         return _sampled.parts_within(dataset, facts, bounds, n_threads)
+
+
+def _weights(dataset: "Dataset", facts: Facts) -> Iterator[NDArray[np.float64]]:
+    for weights in dataset.weight_batches(facts):
+        assert weights is not None
+        yield weights

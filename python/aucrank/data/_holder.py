@@ -1,6 +1,5 @@
-"""Functions that workers of a cluster run on parts of the rows: survey, code and query them."""
+"""Functions that workers of a cluster run on parts of the rows: gather, code and query them."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any
@@ -15,14 +14,8 @@ from aucrank._data.coded_rows import CodedBatch, coded_batch, labels_and_weights
 from aucrank._data.facts import Facts, RowSurvey
 from aucrank._data.fingerprint import Fingerprint
 from aucrank._data.passes import Batch, TypedSource, need_columns
-from aucrank.data._sampled import Bounds, LeastRows, MostRows, take_sampled
-from aucrank.data._scores import Scores, add_points, add_scores, weights_of_json
-
-#: Results about parts of the rows, merged as bytes.
-_Mergeable = _core.Survey | _core.RawSums | LeastRows | _core.PointCounts
-
-#: Bytes that a state may take in memory, irrelevant where it has no files.
-_ANY_SIZE = 2**30
+from aucrank.data._gathered import Gathered
+from aucrank.data._sampled import Bounds, take_sampled
 
 #: Name of the column of scores.
 SCORE = "score"
@@ -111,15 +104,14 @@ def merge_facts(found: Sequence[Surveyed]) -> Surveyed:
     return survey, parts
 
 
-def weight_range(part: Any, number: int, facts: Facts) -> str:
+def weight_range(part: Any, number: int, facts: Facts) -> _core.WeightRange:
     """Return the range of the weights of a partition."""
-    return _core.WeightRange().with_part(_weights(part, number, facts), 0).to_json()
+    return _core.WeightRange().with_part(_weights(part, number, facts), 0)
 
 
-def relative_sum(part: Any, number: int, facts: Facts, whole: str) -> int:
+def relative_sum(part: Any, number: int, facts: Facts, whole: _core.WeightRange) -> int:
     """Return the sum of the weights of a partition, relative to the largest of all."""
-    weights = _weights(part, number, facts)
-    return _core.WeightRange.from_json(whole).relative_sum(weights)
+    return whole.relative_sum(_weights(part, number, facts))
 
 
 def _weights(part: Any, number: int, facts: Facts) -> NDArray[np.float64]:
@@ -132,78 +124,20 @@ def _weights(part: Any, number: int, facts: Facts) -> NDArray[np.float64]:
     return weights
 
 
-def survey_rows(
-    part: Any,
-    number: int,
-    facts: Facts,
-    binning: dict[str, Any],
-    unit: tuple[str, int] | None,
-    n_rows: int | None,
-) -> bytes:
-    """Survey the values of a partition for its bins."""
-    survey = new_survey(facts, binning, unit, n_rows)
-    return _of_part(survey, _coded(part, number, facts))
-
-
-def new_survey(
-    facts: Facts, binning: dict[str, Any], unit: tuple[str, int] | None, n_rows: int | None
-) -> _core.Survey:
-    """Return a survey of no rows; given the number of all rows, partitions send little."""
-    return _core.Survey(facts.schema.n_levels, json.dumps(binning), weights_of_json(unit), n_rows)
-
-
-def merge_surveys(
-    surveys: Sequence[bytes],
-    facts: Facts,
-    binning: dict[str, Any],
-    unit: tuple[str, int] | None,
-    n_rows: int | None,
-) -> bytes:
-    """Merge surveys of several partitions."""
-    return _merged(new_survey(facts, binning, unit, n_rows), surveys)
-
-
-def raw_sums(part: Any, number: int, facts: Facts, ask: bytes) -> bytes:
-    """Answer a query about the raw rows of a partition."""
-    return _of_part(_core.RawSums(ask), _coded(part, number, facts))
-
-
-def merge_raw_sums(answers: Sequence[bytes], ask: bytes) -> bytes:
-    """Merge answers about raw rows to one query."""
-    return _merged(_core.RawSums(ask), answers)
-
-
-def roc_state(
-    part: Any,
-    number: int,
-    facts: Facts,
-    score: Scores,
-    unit: tuple[str, int] | None,
-) -> bytes:
-    """Score the raw rows of a partition, with their weights in integer units."""
-    state = _core.RocState(None, None, None, _ANY_SIZE)
+def gather(part: Any, number: int, facts: Facts, what: Gathered) -> bytes:
+    """Return the state of the rows of a partition, in the form in which it is sent."""
+    state = what.empty()
     if batch := _coded(part, number, facts):
-        add_scores(state, batch, score, weights_of_json(unit), 1)
-    return state.to_bytes(1)
+        what.add(state, batch, 1)
+    return what.to_bytes(state)
 
 
-def point_counts(
-    part: Any,
-    number: int,
-    facts: Facts,
-    score: Scores,
-    unit: tuple[str, int] | None,
-) -> bytes:
-    """Count the raw rows of a partition by points."""
-    counts = _core.PointCounts(weights_of_json(unit))
-    if batch := _coded(part, number, facts):
-        add_points(counts, batch, score, 1)
-    return counts.to_bytes()
-
-
-def merge_point_counts(found: Sequence[bytes], unit: tuple[str, int] | None) -> bytes:
-    """Merge counts of several partitions."""
-    return _merged(_core.PointCounts(weights_of_json(unit)), found)
+def merge_gathered(states: Sequence[bytes], what: Gathered) -> bytes:
+    """Merge the states of several partitions."""
+    whole = what.empty()
+    for state in states:
+        what.merge(whole, state, 1)
+    return what.to_bytes(whole)
 
 
 def hold(
@@ -220,40 +154,10 @@ def hold(
     return holder
 
 
-def least_rows(
-    part: Any,
-    number: int,
-    facts: Facts,
-    most: MostRows,
-) -> bytes:
-    """Find the rows of a sample in a partition."""
-    sample = LeastRows(facts.schema.n_levels, most)
-    return _of_part(sample, _coded(part, number, facts))
-
-
-def merge_least_rows(samples: Sequence[bytes], facts: Facts, most: MostRows) -> bytes:
-    """Merge the rows of a sample found in several partitions."""
-    return _merged(LeastRows(facts.schema.n_levels, most), samples)
-
-
 def rows_of_sample(part: Any, number: int, facts: Facts, bounds: Bounds) -> CodedBatch | None:
     """Return the rows of a partition that belong to a sample; None if it has no rows."""
     batch = _coded(part, number, facts)
     return None if batch is None else take_sampled(batch, facts, bounds, 1)
-
-
-def _of_part(empty: _core.Survey | _core.RawSums | LeastRows, batch: CodedBatch | None) -> bytes:
-    """Add the rows of a partition, if it has any, to an empty object; return it as bytes."""
-    if batch is not None:
-        empty.add(batch, 1)
-    return empty.to_bytes()
-
-
-def _merged(empty: _Mergeable, parts: Sequence[bytes]) -> bytes:
-    """Merge the results of several partitions."""
-    for part in parts:
-        empty.merge_bytes(part)
-    return empty.to_bytes()
 
 
 def _coded(part: Any, number: int, facts: Facts) -> CodedBatch | None:

@@ -1,23 +1,15 @@
 """Raw rows that a fit reads in passes: objects that answer its queries."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from aucrank import _core
-from aucrank._data.data_files import PathLike
 from aucrank._data.facts import Facts
-from aucrank.data import _holder
-from aucrank.data._scores import (
-    Scores,
-    add_points,
-    add_scores,
-    spilling_state,
-    weights_of_json,
-)
-from aucrank.data._stored import weight_unit
+from aucrank.data._gathered import Gathered, PointsOf, ScoresOf, SumsOf
+from aucrank.data._scores import Scores, WeightUnit
 
 if TYPE_CHECKING:
-    from aucrank.data._cluster import ClusterSource
     from aucrank.data._dataset import Dataset
+    from aucrank.data._engine import Engine
 
 
 class RawRows(Protocol):
@@ -32,9 +24,9 @@ class RawRows(Protocol):
     """
 
     n_levels: list[int | None]
-    weights: tuple[_core.WeightRange, int] | None
+    weights: WeightUnit
 
-    def round(self, ask: bytes) -> bytes:
+    def round(self, ask: bytes) -> _core.RawSums:
         """Return the merged sums of all rows for a query."""
 
     def roc_state(self, score: Scores) -> _core.RocState:
@@ -45,100 +37,44 @@ class RawRows(Protocol):
 
 
 class ReadRows:
-    """The rows of a data set, which are read again in each pass.
+    """The rows of a data set, which are read again for each query, where they are.
 
     Parameters
     ----------
     dataset : Dataset
         The data set.
+    engine : Engine
+        Reads its rows.
     facts : Facts
         Facts about it.
     n_threads : int
         At least 1.
     """
 
-    def __init__(self, dataset: "Dataset", facts: Facts, n_threads: int) -> None:
+    def __init__(self, dataset: "Dataset", engine: "Engine", facts: Facts, n_threads: int) -> None:
         self.n_levels = facts.schema.n_levels
-        self.weights = weight_unit(dataset, facts)
+        self.weights = engine.weight_unit(dataset, facts)
         self._dataset = dataset
+        self._engine = engine
         self._facts = facts
         self._n_threads = n_threads
 
-    def round(self, ask: bytes) -> bytes:
+    def round(self, ask: bytes) -> _core.RawSums:
         """Return the sums of all rows for a query."""
-        sums = _core.RawSums(ask)
-        for batch in self._dataset.coded_batches(self._facts):
-            sums.add(batch, self._n_threads)
-        return sums.to_bytes()
+        sums: _core.RawSums = self._gathered(SumsOf(ask))
+        return sums
 
     def roc_state(self, score: Scores) -> _core.RocState:
         """Return the scores of all rows, which are in files if they take much memory."""
-        state = spilling_state(self._dataset.spill_dir)
-        for batch in self._dataset.coded_batches(self._facts):
-            add_scores(state, batch, score, self.weights, self._n_threads)
+        state: _core.RocState = self._gathered(
+            ScoresOf(score, self.weights, self._dataset.spill_dir)
+        )
         return state
 
     def point_counts(self, score: Scores) -> _core.PointCounts:
         """Return the rows by points."""
-        counts = _core.PointCounts(self.weights)
-        for batch in self._dataset.coded_batches(self._facts):
-            add_points(counts, batch, score, self._n_threads)
+        counts: _core.PointCounts = self._gathered(PointsOf(score, self.weights))
         return counts
 
-
-class ClusterRows:
-    """The rows of a cluster, whose partitions are counted and merged on its workers.
-
-    Parameters
-    ----------
-    source : ClusterSource
-        The partitions.
-    facts : Facts
-        Facts about them.
-    weights : tuple of str and int, or None
-        What determines the unit of all weights, None if every row counts once.
-    spill_dir : path-like or None
-        Folder for scores that take much memory here; None for the system's temporary folder.
-    n_threads : int
-        At least 1, for the work done here.
-    """
-
-    def __init__(
-        self,
-        source: "ClusterSource",
-        facts: Facts,
-        weights: tuple[str, int] | None,
-        spill_dir: PathLike | None,
-        n_threads: int,
-    ) -> None:
-        self.n_levels = facts.schema.n_levels
-        self.weights = weights_of_json(weights)
-        self._unit = weights
-        self._spill_dir = spill_dir
-        self._n_threads = n_threads
-        self._source = source
-        self._facts = facts
-
-    def round(self, ask: bytes) -> bytes:
-        """Return the merged sums of all rows for a query."""
-        answers = self._source.map(_holder.raw_sums, self._facts, ask)
-        merged: bytes = self._source.merged(_holder.merge_raw_sums, answers, ask)
-        return merged
-
-    def roc_state(self, score: Scores) -> _core.RocState:
-        """Return the scores of all rows, one partition after another.
-
-        They are not merged on the workers, which may not have the memory for all.
-        """
-        found = self._source.map(_holder.roc_state, self._facts, score, self._unit)
-        state = spilling_state(self._spill_dir)
-        for part in self._source.one_by_one(found):
-            state.merge(_core.RocState.from_bytes(part), self._n_threads)
-        return state
-
-    def point_counts(self, score: Scores) -> _core.PointCounts:
-        """Return the rows by points, which are merged on the workers."""
-        found = self._source.map(_holder.point_counts, self._facts, score, self._unit)
-        counts = _core.PointCounts(self.weights)
-        counts.merge_bytes(self._source.merged(_holder.merge_point_counts, found, self._unit))
-        return counts
+    def _gathered(self, what: Gathered) -> Any:
+        return self._engine.gathered(self._dataset, self._facts, what, self._n_threads)

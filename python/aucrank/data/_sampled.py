@@ -87,14 +87,6 @@ def most_of_classes(facts: Facts, most: int) -> MostRows:
     return max(half, most - positives), max(half, most - negatives)
 
 
-def least_bounds(dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int) -> Bounds:
-    """Read a data set, and return the largest hashes of a sample."""
-    sample = LeastRows(facts.schema.n_levels, most)
-    for batch in dataset.coded_batches(facts):
-        sample.add(batch, n_threads)
-    return sample.bounds
-
-
 def parts_within(
     dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int
 ) -> Iterator[CodedBatch]:

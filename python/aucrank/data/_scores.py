@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
-from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.data_files import PathLike
 
 #: What determines the unit of all weights, None if every row counts once.
@@ -32,28 +31,9 @@ def spilling_state(folder: PathLike | None) -> _core.RocState:
     return _core.RocState(None, None, folder or tempfile.gettempdir(), _IN_MEMORY)
 
 
-def add_scores(
-    state: _core.RocState, batch: CodedBatch, score: Scores, unit: WeightUnit, n_threads: int
-) -> None:
-    """Add the scores of some rows, with weights in integer units."""
-    columns, positive, weights, _ = batch
-    state.update(positive, score(columns, n_threads), in_units(weights, unit), n_threads)
-
-
-def add_points(counts: _core.PointCounts, batch: CodedBatch, score: Scores, n_threads: int) -> None:
-    """Add some rows by their points."""
-    columns, positive, weights, _ = batch
-    counts.add(score(columns, n_threads), positive, weights, n_threads)
-
-
 def in_units(weights: NDArray[np.float64] | None, unit: WeightUnit) -> NDArray[np.float64] | None:
     """Return weights as integers in the common unit."""
     if unit is None or weights is None:
         return None
     largest, relative = unit
     return largest.units(relative, weights)
-
-
-def weights_of_json(unit: tuple[str, int] | None) -> WeightUnit:
-    """Restore what determines the unit of all weights from its JSON form."""
-    return None if unit is None else (_core.WeightRange.from_json(unit[0]), unit[1])

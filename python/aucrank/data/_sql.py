@@ -23,8 +23,9 @@ from aucrank._data.target_survey import TargetFacts
 from aucrank._data.weights import weigh_classes
 from aucrank._utils.sql_spelling import column_name, spelling_of
 from aucrank.data._engine import Engine
-from aucrank.data._sampled import Bounds, MostRows
-from aucrank.data._scores import Scores, in_units, spilling_state
+from aucrank.data._gathered import Gathered
+from aucrank.data._sampled import Bounds
+from aucrank.data._scores import Scores, WeightUnit, in_units, spilling_state
 from aucrank.data._stored import Rows
 
 if TYPE_CHECKING:
@@ -258,11 +259,14 @@ class SqlSource(TypedSource, Engine):
         assert isinstance(facts, CountedFacts)
         return CountedRows(facts, self)
 
-    def least_bounds(
-        self, dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int
-    ) -> Bounds:
+    def gathered(self, dataset: "Dataset", facts: Facts, what: Gathered, n_threads: int) -> Any:
         """Raise an error: rows cannot be read."""
         raise self.refusal()
+
+    def weight_unit(self, dataset: "Dataset", facts: Facts) -> WeightUnit:
+        """Return what was found when the rows were counted."""
+        assert isinstance(facts, CountedFacts)
+        return _weight_unit(facts)
 
     def parts_within(
         self, dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int
@@ -433,7 +437,7 @@ class CountedRows:
         self._facts = facts
         self._source = source
 
-    def round(self, ask: bytes) -> bytes:
+    def round(self, ask: bytes) -> _core.RawSums:
         """Return the sums of all rows for a query."""
         sums = _core.RawSums(ask)
         rows = self._facts.of_rows
@@ -443,7 +447,7 @@ class CountedRows:
                 groups = column.groups
                 batch = [column.values], groups.positive, self._weighed(groups), None
                 sums.add_counts(index, batch, groups.counts)
-        return sums.to_bytes()
+        return sums
 
     def roc_state(self, score: Scores) -> _core.RocState:
         """Return the scores of all rows, computed and counted by the database."""
@@ -476,7 +480,7 @@ class CountedRows:
         return groups.weighed(self._facts.target.class_factors)
 
 
-def _weight_unit(facts: CountedFacts) -> tuple[_core.WeightRange, int] | None:
+def _weight_unit(facts: CountedFacts) -> WeightUnit:
     """Return what determines the unit of all weights, None if every row counts once."""
     weights = facts.of_rows.weighed(facts.target.class_factors)
     if weights is None:

@@ -1,14 +1,10 @@
 """Rows as codes, in memory or in a file, which a fit queries repeatedly."""
 
-import json
 import secrets
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol
 
 from aucrank import _core
 from aucrank._data.facts import Facts
@@ -46,10 +42,8 @@ class RemoteRows(Protocol):
 Rows = _core.StoredRows | RemoteRows
 
 
-def stored_rows(
-    dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
-) -> _core.StoredRows:
-    """Read a data set twice, choose its bins and code its rows.
+def stored_rows(dataset: "Dataset", facts: Facts, frame: bytes, n_threads: int) -> _core.StoredRows:
+    """Read a data set, and code its rows.
 
     Parameters
     ----------
@@ -57,8 +51,8 @@ def stored_rows(
         The data set.
     facts : Facts
         Facts about it.
-    binning : dict
-        Parameters of the bins, in the form of the core.
+    frame : bytes
+        Its bins, and other facts about all rows.
     n_threads : int
         At least 1.
 
@@ -67,7 +61,6 @@ def stored_rows(
     _core.StoredRows
         The rows; large ones are in a file, which is deleted with them.
     """
-    frame = _surveyed(dataset, facts, binning, n_threads)
     path: Path | None = None
     if facts.n_rows * _row_bytes(facts) > _IN_MEMORY:
         folder = dataset.spill_dir or tempfile.gettempdir()
@@ -80,21 +73,6 @@ def stored_rows(
     return rows
 
 
-def _surveyed(dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int) -> bytes:
-    """Read the rows, and choose their bins."""
-    unit = weight_unit(dataset, facts)
-    n_rows: int | None = facts.n_rows
-    with errors_by_name(facts.schema):
-        while True:
-            survey = _core.Survey(facts.schema.n_levels, json.dumps(binning), unit, n_rows)
-            for batch in dataset.coded_batches(facts):
-                survey.add(batch, n_threads)
-            if survey.is_complete():
-                return survey.frame()
-            # Many rows are copies, or have weight zero.
-            n_rows = None
-
-
 def gathered(rows: Rows) -> _core.StoredRows:
     """Return rows that are here; those elsewhere are fetched."""
     if isinstance(rows, _core.StoredRows):
@@ -103,25 +81,6 @@ def gathered(rows: Rows) -> _core.StoredRows:
     for some in rows.coded_rows():
         here.add_bytes(some)
     return here
-
-
-def weight_unit(dataset: "Dataset", facts: Facts) -> tuple[_core.WeightRange, int] | None:
-    """Return what determines the unit of all weights, None if every row counts once."""
-    if facts.target.largest_weights is None:
-        return None
-    found, n_rows = _core.WeightRange(), 0
-    for weights in _weights(dataset, facts):
-        found = found.with_part(weights, n_rows)
-        n_rows += len(weights)
-    if found.are_counts():
-        return found, 0
-    return found, sum(found.relative_sum(weights) for weights in _weights(dataset, facts))
-
-
-def _weights(dataset: "Dataset", facts: Facts) -> Iterator[NDArray[np.float64]]:
-    for weights in dataset.weight_batches(facts):
-        assert weights is not None
-        yield weights
 
 
 def _row_bytes(facts: Facts) -> int:

@@ -24,6 +24,7 @@ mod roc;
 mod rows;
 mod run;
 mod sample;
+mod shared;
 mod state;
 mod tree;
 mod two_sided;

@@ -1,6 +1,6 @@
 //! Raw rows that are read in passes, as Python classes and as an argument of fits.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use aucrank::additive::{BinSum, CardRows, PointCounts, RawAsk, RawRows, RawSums};
 use aucrank::data::WeightRange;
@@ -15,19 +15,14 @@ use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::rows::{Batch, BatchArg, PyWeightRange};
 use crate::run::{CallingThread, fit_calling, on_pool, read_params, to_json, to_py_err};
+use crate::shared::Shared;
 use crate::state::RocState;
 
 /// The answer of some rows to a question of a fit, which is sent as bytes.
 #[pyclass(name = "RawSums", module = "aucrank._core", frozen)]
 pub struct PyRawSums {
-    sums: Mutex<RawSums>,
+    sums: Shared<RawSums>,
     n_levels: Vec<Option<u32>>,
-}
-
-impl PyRawSums {
-    fn lock(&self) -> MutexGuard<'_, RawSums> {
-        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[pymethods]
@@ -37,12 +32,14 @@ impl PyRawSums {
     fn new(ask: &[u8]) -> PyResult<Self> {
         let ask = RawAsk::from_bytes(ask).map_err(to_py_err)?;
         let n_levels = ask.n_levels().to_vec();
-        Ok(Self { sums: Mutex::new(RawSums::new(Arc::new(ask))), n_levels })
+        Ok(Self { sums: Shared::new(RawSums::new(Arc::new(ask))), n_levels })
     }
 
     fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
         let Batch { columns, positive, weights } = batch.borrow(&self.n_levels)?;
-        on_pool(py, n_threads, |interrupt| self.lock().add(&columns, positive, weights, interrupt))
+        on_pool(py, n_threads, |interrupt| {
+            self.sums.lock().add(&columns, positive, weights, interrupt)
+        })
     }
 
     /// Adds one feature of all rows, given as distinct values with their counts.
@@ -56,7 +53,7 @@ impl PyRawSums {
         let Batch { columns, positive, weights } =
             batch.borrow(&self.n_levels[feature..=feature])?;
         let counts = counts.as_slice()?;
-        py.detach(|| self.lock().add_counts(feature, &columns, positive, weights, counts))
+        py.detach(|| self.sums.lock().add_counts(feature, &columns, positive, weights, counts))
             .map_err(to_py_err)
     }
 
@@ -68,17 +65,18 @@ impl PyRawSums {
         counts: PyReadonlyArray1<'_, u64>,
     ) -> PyResult<()> {
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        self.lock()
+        self.sums
+            .lock()
             .add_classes(positive.as_slice()?, weights, counts.as_slice()?)
             .map_err(to_py_err)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.lock().to_bytes()))
+        self.sums.to_bytes(py)
     }
 
     fn merge_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
-        py.detach(|| self.lock().merge_bytes(bytes)).map_err(to_py_err)
+        self.sums.merge_bytes(py, bytes)
     }
 }
 
@@ -113,13 +111,7 @@ impl PyBinSum {
 
 /// Counts of rows by their points, which are sent as bytes.
 #[pyclass(name = "PointCounts", module = "aucrank._core", frozen)]
-pub struct PyPointCounts(Mutex<PointCounts>);
-
-impl PyPointCounts {
-    fn lock(&self) -> MutexGuard<'_, PointCounts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+pub struct PyPointCounts(Shared<PointCounts>);
 
 #[pymethods]
 impl PyPointCounts {
@@ -127,7 +119,7 @@ impl PyPointCounts {
     #[new]
     fn new(weights: Option<(PyRef<'_, PyWeightRange>, u128)>) -> Self {
         let weights = weights.map(|(range, relative)| (range.0, relative));
-        Self(Mutex::new(PointCounts::new(weights)))
+        Self(Shared::new(PointCounts::new(weights)))
     }
 
     fn add(
@@ -140,7 +132,7 @@ impl PyPointCounts {
     ) -> PyResult<()> {
         let (points, positive) = (points.as_slice()?, positive.as_slice()?);
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        on_pool(py, n_threads, |_| self.lock().add(points, positive, weights))
+        on_pool(py, n_threads, |_| self.0.lock().add(points, positive, weights))
     }
 
     /// Adds distinct rows with their counts.
@@ -152,23 +144,25 @@ impl PyPointCounts {
         counts: PyReadonlyArray1<'_, u64>,
     ) -> PyResult<()> {
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        self.lock()
+        self.0
+            .lock()
             .add_counts(points.as_slice()?, positive.as_slice()?, weights, counts.as_slice()?)
             .map_err(to_py_err)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.lock().to_bytes()))
+        self.0.to_bytes(py)
     }
 
     fn merge_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
-        py.detach(|| self.lock().merge_bytes(bytes)).map_err(to_py_err)
+        self.0.merge_bytes(py, bytes)
     }
 }
 
 /// Raw rows behind an engine, with the attributes `n_levels` and `weights` (a [`WeightRange`] with
-/// the relative sum, or `None`) and a method `round` of bytes. A scorecard also needs
-/// `ranker_scores`, and the methods `scores` and `point_counts` of the JSON form of a [`BinSum`].
+/// the relative sum, or `None`) and a method `round` of bytes, which returns [`PyRawSums`]. A
+/// scorecard also needs `ranker_scores`, and the methods `scores` and `point_counts` of the JSON
+/// form of a [`BinSum`].
 #[derive(FromPyObject)]
 #[pyo3(transparent)]
 pub struct RawRowsArg<'py>(Bound<'py, PyAny>);
@@ -191,15 +185,14 @@ impl RawRows for EngineRows<'_> {
 
     fn pass(&self, ask: &Arc<RawAsk>, interrupt: &Interrupt) -> Result<RawSums, RankError> {
         interrupt.check()?;
-        let mut sums = RawSums::new(Arc::clone(ask));
-        // Merged without a copy of the bytes, which may hold many cells.
-        self.engine.call(|engine| {
+        let sums: Py<PyRawSums> = self.engine.call(|engine| {
             let ask = PyBytes::new(engine.py(), &ask.to_bytes());
             let answer = engine.call_method1(intern!(engine.py(), "round"), (ask,))?;
-            Ok(sums.merge_bytes(answer.cast_into::<PyBytes>()?.as_bytes()))
-        })??;
+            Ok(answer.cast_into::<PyRawSums>()?.unbind())
+        })?;
         interrupt.check()?;
-        Ok(sums)
+        // Taken, since there may be many cells.
+        Ok(std::mem::replace(&mut *sums.get().sums.lock(), RawSums::new(Arc::clone(ask))))
     }
 }
 
@@ -247,7 +240,7 @@ impl CardRows for EngineRows<'_> {
 
     fn point_counts(&self, of: &BinSum, interrupt: &Interrupt) -> Result<PointCounts, RankError> {
         let counts = self.ask::<Py<PyPointCounts>>(interrupt, "point_counts", text_of(of)?)?;
-        let found = counts.get().lock().clone();
+        let found = counts.get().0.lock().clone();
         Ok(found)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use aucrank::data::{
     BinningParams, ClassSums, Columns, FeatureBins, Folds, RowBlocks, WeightRange,
@@ -21,6 +21,7 @@ use pyo3::types::PyBytes;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
+use crate::shared::Shared;
 
 /// Range that determines the unit of weights.
 #[pyclass(name = "WeightRange", module = "aucrank._core", frozen)]
@@ -28,9 +29,15 @@ pub struct PyWeightRange(pub WeightRange);
 
 #[pymethods]
 impl PyWeightRange {
+    /// The range of no weights, or one by its JSON form.
     #[new]
-    fn new() -> Self {
-        Self(WeightRange::default())
+    #[pyo3(signature = (text=None))]
+    fn new(text: Option<&str>) -> PyResult<Self> {
+        text.map_or_else(|| Ok(WeightRange::default()), read_params).map(Self)
+    }
+
+    fn __getnewargs__(&self) -> PyResult<(String,)> {
+        Ok((to_json(&self.0)?,))
     }
 
     /// The range with further weights, those of rows from `first_row` on.
@@ -65,15 +72,6 @@ impl PyWeightRange {
         weights: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(self.0.units_of_part(relative, weights.as_slice()?).into_pyarray(py))
-    }
-
-    fn to_json(&self) -> PyResult<String> {
-        to_json(&self.0)
-    }
-
-    #[staticmethod]
-    fn from_json(text: &str) -> PyResult<Self> {
-        read_params(text).map(Self)
     }
 }
 
@@ -121,14 +119,8 @@ impl BatchArg<'_> {
 /// One pass over raw rows.
 #[pyclass(name = "Survey", module = "aucrank._core", frozen)]
 pub struct PySurvey {
-    survey: Mutex<Survey>,
+    survey: Shared<Survey>,
     n_levels: Vec<Option<u32>>,
-}
-
-impl PySurvey {
-    fn lock(&self) -> MutexGuard<'_, Survey> {
-        self.survey.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[pymethods]
@@ -149,29 +141,31 @@ impl PySurvey {
             Some(n_rows) => survey.expecting(n_rows),
             None => survey,
         };
-        Ok(Self { survey: Mutex::new(survey), n_levels })
+        Ok(Self { survey: Shared::new(survey), n_levels })
     }
 
     fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
         let Batch { columns, positive, weights } = batch.borrow(&self.n_levels)?;
-        on_pool(py, n_threads, |interrupt| self.lock().add(&columns, positive, weights, interrupt))
+        on_pool(py, n_threads, |interrupt| {
+            self.survey.lock().add(&columns, positive, weights, interrupt)
+        })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.lock().to_bytes()))
+        self.survey.to_bytes(py)
     }
 
     fn merge_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
-        py.detach(|| self.lock().merge_bytes(bytes)).map_err(to_py_err)
+        self.survey.merge_bytes(py, bytes)
     }
 
     fn is_complete(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.lock().is_complete())
+        py.detach(|| self.survey.lock().is_complete())
     }
 
     /// The chosen bins, and other facts about the rows.
     fn frame<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let frame = py.detach(|| self.lock().frame()).map_err(to_py_err)?;
+        let frame = py.detach(|| self.survey.lock().frame()).map_err(to_py_err)?;
         Ok(PyBytes::new(py, &frame.to_bytes()))
     }
 }
@@ -179,70 +173,58 @@ impl PySurvey {
 /// The rows with the least hashes.
 #[pyclass(name = "RowSample", module = "aucrank._core", frozen)]
 pub struct PyRowSample {
-    sample: Mutex<RowSample>,
+    sample: Shared<RowSample>,
     n_levels: Vec<Option<u32>>,
-}
-
-impl PyRowSample {
-    fn lock(&self) -> MutexGuard<'_, RowSample> {
-        self.sample.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[pymethods]
 impl PyRowSample {
     #[new]
     fn new(n_levels: Vec<Option<u32>>, most: NonZeroUsize) -> Self {
-        Self { sample: Mutex::new(RowSample::new(most)), n_levels }
+        Self { sample: Shared::new(RowSample::new(most)), n_levels }
     }
 
     fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
         let Batch { columns, weights, .. } = batch.borrow(&self.n_levels)?;
-        on_pool(py, n_threads, |interrupt| self.lock().add(&columns, weights, interrupt))
+        on_pool(py, n_threads, |interrupt| self.sample.lock().add(&columns, weights, interrupt))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.lock().to_bytes()))
+        self.sample.to_bytes(py)
     }
 
     fn merge_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
-        py.detach(|| self.lock().merge_bytes(bytes)).map_err(to_py_err)
+        self.sample.merge_bytes(py, bytes)
     }
 
     fn bound(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.lock().bound())
+        py.detach(|| self.sample.lock().bound())
     }
 }
 
 /// A digest of rows that come column by column.
 #[pyclass(name = "RowDigest", module = "aucrank._core", frozen)]
-pub struct PyRowDigest(Mutex<RowDigest>);
+pub struct PyRowDigest(Shared<RowDigest>);
 
 #[pymethods]
 impl PyRowDigest {
     #[new]
     fn new(n_rows: usize) -> Self {
-        Self(Mutex::new(RowDigest::new(n_rows)))
+        Self(Shared::new(RowDigest::new(n_rows)))
     }
 
     fn add_numbers(&self, py: Python<'_>, column: PyReadonlyArray1<'_, f64>) -> PyResult<()> {
         let column = column.as_slice()?;
-        py.detach(|| self.lock().add_numbers(column)).map_err(to_py_err)
+        py.detach(|| self.0.lock().add_numbers(column)).map_err(to_py_err)
     }
 
     fn add_words(&self, py: Python<'_>, column: PyReadonlyArray1<'_, u64>) -> PyResult<()> {
         let column = column.as_slice()?;
-        py.detach(|| self.lock().add_words(column)).map_err(to_py_err)
+        py.detach(|| self.0.lock().add_words(column)).map_err(to_py_err)
     }
 
     fn sum(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.lock().sum())
-    }
-}
-
-impl PyRowDigest {
-    fn lock(&self) -> MutexGuard<'_, RowDigest> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        py.detach(|| self.0.lock().sum())
     }
 }
 
@@ -359,7 +341,7 @@ pub fn answer_rows<'py>(
                 None => sum = Some(more),
             }
         }
-        Ok(sum.map_or_else(Vec::new, |sum| sum.to_bytes()))
+        Ok(sum.map_or_else(Vec::new, |mut sum| sum.to_bytes()))
     };
     let bytes = on_pool(py, n_threads, answer)?;
     Ok(PyBytes::new(py, &bytes))

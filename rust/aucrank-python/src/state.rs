@@ -1,7 +1,6 @@
 //! `aucrank::roc::RocState` as a Python class.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use aucrank::RankError;
 use aucrank::roc;
@@ -12,21 +11,18 @@ use pyo3::types::PyBytes;
 use crate::inference::weighting;
 use crate::roc::{RocCurve, Scores, with_scores};
 use crate::run::{on_pool, to_py_err};
+use crate::shared::Shared;
 
 /// Accumulated ROC statistics of rows that come in batches.
 ///
 /// The lock is taken only while detached from the interpreter, so that two threads cannot deadlock.
 #[pyclass(frozen, module = "aucrank._core")]
-pub struct RocState(Mutex<roc::RocState>);
+pub struct RocState(Shared<roc::RocState>);
 
 impl RocState {
-    fn lock(&self) -> MutexGuard<'_, roc::RocState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes the state and leaves one without rows.
     pub fn take(&self) -> Result<roc::RocState, RankError> {
-        Ok(std::mem::replace(&mut *self.lock(), roc::RocState::new(None, None)?))
+        Ok(std::mem::replace(&mut *self.0.lock(), roc::RocState::new(None, None)?))
     }
 
     /// Runs `work` without the interpreter; on a pool only if the core would use one.
@@ -38,12 +34,12 @@ impl RocState {
         work: impl FnOnce(&mut roc::RocState) -> Result<T, RankError> + Send,
     ) -> PyResult<T> {
         let direct = py.detach(|| {
-            let mut state = self.lock();
+            let mut state = self.0.lock();
             if state.uses_threads(n_rows) { Err(work) } else { Ok(work(&mut state)) }
         });
         match direct {
             Ok(result) => result.map_err(to_py_err),
-            Err(work) => on_pool(py, n_threads, |_| work(&mut self.lock())),
+            Err(work) => on_pool(py, n_threads, |_| work(&mut self.0.lock())),
         }
     }
 }
@@ -63,13 +59,13 @@ impl RocState {
             Some(folder) => state.and_then(|state| state.spilling_to(folder, max_bytes)),
             None => state,
         };
-        Ok(Self(Mutex::new(state.map_err(to_py_err)?)))
+        Ok(Self(Shared::new(state.map_err(to_py_err)?)))
     }
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let state = py.detach(|| roc::RocState::from_bytes(bytes)).map_err(to_py_err)?;
-        Ok(Self(Mutex::new(state)))
+        Ok(Self(Shared::new(state)))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>, n_threads: usize) -> PyResult<Bound<'py, PyBytes>> {
@@ -101,17 +97,17 @@ impl RocState {
     ) -> PyResult<()> {
         let (positive, scores) = (positive.as_slice()?, scores.as_slice()?);
         let counts = counts.as_slice()?;
-        py.detach(|| self.lock().update_counts(scores, positive, counts)).map_err(to_py_err)
+        py.detach(|| self.0.lock().update_counts(scores, positive, counts)).map_err(to_py_err)
     }
 
     fn merge(&self, py: Python<'_>, other: &Self, n_threads: usize) -> PyResult<()> {
         // Copied before the lock is taken: a state may be merged with itself.
-        let other = py.detach(|| other.lock().clone());
-        on_pool(py, n_threads, |_| self.lock().merge(other))
+        let other = py.detach(|| other.0.lock().clone());
+        on_pool(py, n_threads, |_| self.0.lock().merge(other))
     }
 
     fn copy(&self, py: Python<'_>) -> Self {
-        Self(Mutex::new(py.detach(|| self.lock().clone())))
+        Self(Shared::new(py.detach(|| self.0.lock().clone())))
     }
 
     fn auc(&self, py: Python<'_>, n_threads: usize) -> PyResult<f64> {
@@ -199,19 +195,19 @@ impl RocState {
 
     fn n_neg(&self, py: Python<'_>) -> PyResult<u64> {
         let count = |state: &roc::RocState| state.check_loss().map(|()| state.n_neg());
-        py.detach(|| count(&self.lock())).map_err(to_py_err)
+        py.detach(|| count(&self.0.lock())).map_err(to_py_err)
     }
 
     fn n_pos(&self, py: Python<'_>) -> PyResult<u64> {
         let count = |state: &roc::RocState| state.check_loss().map(|()| state.n_pos());
-        py.detach(|| count(&self.lock())).map_err(to_py_err)
+        py.detach(|| count(&self.0.lock())).map_err(to_py_err)
     }
 
     fn max_size(&self, py: Python<'_>) -> Option<usize> {
-        py.detach(|| self.lock().max_size())
+        py.detach(|| self.0.lock().max_size())
     }
 
     fn weight_unit(&self, py: Python<'_>) -> Option<f64> {
-        py.detach(|| self.lock().weight_unit())
+        py.detach(|| self.0.lock().weight_unit())
     }
 }

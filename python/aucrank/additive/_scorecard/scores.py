@@ -93,7 +93,7 @@ class CardRows:
         self._ranker = ranker
         self._schema = schema
 
-    def round(self, ask: bytes) -> bytes:
+    def round(self, ask: bytes) -> _core.RawSums:
         """Return the merged sums of all rows for a query."""
         return self._rows.round(ask)
 

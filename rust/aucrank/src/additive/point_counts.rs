@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::RankError;
 use crate::data::{ClassSums, FixedScale, Labels, NewRows, WeightRange};
 use crate::parallel::prelude::*;
-use crate::rows::words;
+use crate::rows::Mergeable;
 use crate::rows::words::{WordReader, put_sums};
 
 /// Rows counted by one task.
@@ -109,36 +109,36 @@ impl PointCounts {
         }
     }
 
-    /// The counts as bytes.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut words = vec![self.sums.len() as u64];
-        for (&points, &sums) in &self.sums {
-            words.push(points.cast_unsigned());
-            put_sums(&mut words, sums);
-        }
-        words::to_bytes(&words)
-    }
-
-    /// Adds the counts of other rows, written by [`PointCounts::to_bytes`].
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] for other bytes; the counts are then invalid.
-    pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
-        let words = words::from_bytes(bytes)?;
-        let mut reader = WordReader::new(&words);
-        for _ in 0..reader.word()? {
-            let points = reader.word()?.cast_signed();
-            *self.sums.entry(points).or_default() += reader.sums()?;
-        }
-        reader.end()
-    }
-
     /// The rows of each number of points, ascending.
     #[must_use]
     pub fn into_list(self) -> Vec<(i64, ClassSums)> {
         self.sums.into_iter().collect()
+    }
+}
+
+impl Mergeable for PointCounts {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
+        for (points, sums) in more.sums {
+            *self.sums.entry(points).or_default() += sums;
+        }
+        Ok(())
+    }
+
+    fn put_words(&mut self, words: &mut Vec<u64>) {
+        words.push(self.sums.len() as u64);
+        for (&points, &sums) in &self.sums {
+            words.push(points.cast_unsigned());
+            put_sums(words, sums);
+        }
+    }
+
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        self.sums.clear();
+        for _ in 0..reader.word()? {
+            let points = reader.word()?.cast_signed();
+            *self.sums.entry(points).or_default() += reader.sums()?;
+        }
+        Ok(())
     }
 }
 

@@ -524,6 +524,7 @@ mod tests {
     use super::*;
     use crate::additive::cut_search::RawSums;
     use crate::data::{Column, FeatureSteps, WeightRange, mix};
+    use crate::rows::Mergeable;
 
     fn numeric(feature: usize, thresholds: &[f64], values: &[f64], missing: f64) -> FeatureTerm {
         let steps =

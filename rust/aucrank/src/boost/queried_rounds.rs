@@ -693,7 +693,7 @@ impl Mergeable for RoundAnswer {
         Ok(())
     }
 
-    fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         words.push(u64::from(matches!(self, Self::Behind)));
         match self {
             Self::Behind => {}

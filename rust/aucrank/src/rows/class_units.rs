@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::frame::RowFrame;
 use super::kept::Kept;
+use super::mergeable::Mergeable;
 use super::part_view::PartView;
-use super::question::{Mergeable, Question};
+use super::question::Question;
 use super::words::WordReader;
 use crate::data::ClassSums;
 use crate::{Interrupt, RankError};
@@ -66,7 +67,7 @@ impl Mergeable for ClassUnits {
         Ok(())
     }
 
-    fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         let sums = [self.units, self.rows, self.present, self.largest];
         words.extend(sums.as_flattened());
     }

@@ -11,8 +11,9 @@ use super::fit_id::FitId;
 use super::frame::RowFrame;
 use super::kept::Kept;
 use super::matrix::{CodedMatrix, numbers_of_bins};
+use super::mergeable::Mergeable;
 use super::part_view::PartView;
-use super::question::{Mergeable, Question};
+use super::question::Question;
 use super::view::View;
 use super::words::WordReader;
 use crate::data::{Column, Columns, FeatureBins, FixedScale, MISSING_CODE, MOST_CONTENTS};
@@ -181,7 +182,7 @@ impl Mergeable for ContentSums {
         Ok(())
     }
 
-    fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         let n_cells = self.cells.as_ref().map_or(u64::MAX, |cells| cells.len() as u64);
         words.push(n_cells);
         for (&hash, ContentCount { codes, units }) in self.cells.iter().flatten() {

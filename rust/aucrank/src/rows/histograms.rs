@@ -9,8 +9,9 @@ use super::Rows;
 use super::fit_id::FitId;
 use super::frame::RowFrame;
 use super::kept::{Kept, RowStates};
+use super::mergeable::Mergeable;
 use super::part_view::PartView;
-use super::question::{Mergeable, Question, other};
+use super::question::{Question, other};
 use super::view::View;
 use super::words::WordReader;
 use crate::data::{
@@ -150,7 +151,7 @@ impl Mergeable for Histograms {
         Ok(())
     }
 
-    fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         match self {
             Self::Counts(found) => found.iter().for_each(|histogram| histogram.put_words(words)),
             Self::Weights(found) => found.iter().for_each(|histogram| histogram.put_words(words)),

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::frame::RowFrame;
 use super::kept::Kept;
+use super::mergeable::Mergeable;
 use super::part_view::PartView;
-use super::question::{Mergeable, Question};
+use super::question::Question;
 use super::view::View;
 use super::words::{WordReader, put_list};
 use crate::data::{MOST_RANKED, least_hashes, seeded};
@@ -66,7 +67,7 @@ impl Mergeable for LeastHashes {
         Ok(())
     }
 
-    fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         for hashes in &self.0 {
             put_list(words, hashes.iter().copied());
         }

@@ -7,7 +7,8 @@
 //!
 //! From the bottom up, each using those above it:
 //!
-//! - `words`: sums as words; `view`: which rows a question is about;
+//! - `words`: sums as words; `mergeable`: sums that are merged; `view`: which rows a question is
+//!   about;
 //! - `frame`: bins and units of weight of all rows, the result of a `survey` of raw ones;
 //! - `coded`: rows as codes; `rate_codes`, `coding`: the codes of a fit, derived from them;
 //! - `kept`: the state that a part keeps between questions of a fit; `part_view`: the rows that a
@@ -18,7 +19,8 @@
 //! - `class_units`, `totals`, `least_hashes`: questions of several learners; `fit_id`: a fit that
 //!   asks them;
 //! - `histograms`: the sums from which trees are grown, cell by cell; `score_ranges`: sums by score;
-//! - `rates`, `rare_levels`: categories of few rows, and columns of their rates;
+//! - `rates`, `rare_levels`: categories of few rows, and columns of their rates; `pair_rates`,
+//!   `pair_codes`: the same for pairs of categories of two features;
 //! - `together`: questions of several tasks in one;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
 //!   `contents`: rows of a few distinct contents, gathered with the number of copies of each;
@@ -36,6 +38,9 @@ mod histograms;
 mod kept;
 mod least_hashes;
 mod matrix;
+mod mergeable;
+mod pair_codes;
+mod pair_rates;
 mod part;
 mod part_view;
 mod question;
@@ -66,9 +71,12 @@ pub use histograms::sums_by_code;
 pub(crate) use histograms::{HistogramTally, QueriedCells};
 pub(crate) use kept::{Kept, RowStates};
 pub use matrix::CodedMatrix;
+pub use mergeable::Mergeable;
+pub(crate) use pair_codes::PairCodes;
+pub(crate) use pair_rates::{pair_of_number, pair_of_row};
 pub(crate) use part_view::PartView;
 pub use question::{Answer, Ask};
-pub(crate) use question::{Mergeable, Question, other};
+pub(crate) use question::{Question, other};
 pub(crate) use rare_levels::{AskLevels, QueriedLevels};
 pub(crate) use rate_codes::RateCodes;
 pub(crate) use rates::RateFolds;
@@ -82,6 +90,7 @@ pub(crate) use survey::{put_blocks, take_blocks};
 pub(crate) use together::together;
 pub(crate) use totals::Totals;
 pub(crate) use view::View;
+pub use words::WordReader;
 pub(crate) use words::{put_packed, take_packed, take_packed_list};
 
 use crate::{Interrupt, RankError};

@@ -11,30 +11,12 @@ use serde::{Deserialize, Serialize};
 use super::coding::Coding;
 use super::frame::RowFrame;
 use super::kept::{Kept, TreeId};
+use super::mergeable::Mergeable;
 use super::part_view::PartView;
 use super::view::View;
 use super::words;
 use super::words::WordReader;
 use crate::{Interrupt, RankError};
-
-/// Sums over some rows, to be merged with those over others.
-pub(crate) trait Mergeable: Debug + Clone + Send + 'static {
-    /// Adds the sums over other rows for the same question.
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] if they are for another question.
-    fn merge(&mut self, more: Self) -> Result<(), RankError>;
-
-    fn put_words(&self, words: &mut Vec<u64>);
-
-    /// Replaces the sums over no rows by those written by [`Mergeable::put_words`].
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] for other words.
-    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError>;
-}
 
 /// A question about rows, answered part by part.
 pub(crate) trait Question:
@@ -115,7 +97,7 @@ impl<Q: Question> AnyQuestion for Q {
 pub(super) trait AnyAnswer: Any + Debug + Send {
     fn copy(&self) -> Box<dyn AnyAnswer>;
     fn merge_any(&mut self, more: Box<dyn AnyAnswer>) -> Result<(), RankError>;
-    fn put(&self, words: &mut Vec<u64>);
+    fn put(&mut self, words: &mut Vec<u64>);
     fn take(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError>;
 }
 
@@ -129,7 +111,7 @@ impl<M: Mergeable> AnyAnswer for M {
         self.merge(*more.downcast().map_err(|_| other())?)
     }
 
-    fn put(&self, words: &mut Vec<u64>) {
+    fn put(&mut self, words: &mut Vec<u64>) {
         self.put_words(words);
     }
 
@@ -247,11 +229,11 @@ impl Answer {
         self.0.iter_mut().zip(more.0).try_for_each(|(own, more)| own.merge_any(more))
     }
 
-    /// The answer as bytes.
+    /// The answer as bytes; it may be put in order for it.
     #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&mut self) -> Vec<u8> {
         let mut words = Vec::new();
-        self.0.iter().for_each(|one| one.put(&mut words));
+        self.0.iter_mut().for_each(|one| one.put(&mut words));
         words::to_bytes(&words)
     }
 

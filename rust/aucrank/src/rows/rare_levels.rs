@@ -10,8 +10,9 @@ use super::coding::Coding;
 use super::fit_id::FitId;
 use super::frame::RowFrame;
 use super::kept::Kept;
+use super::mergeable::Mergeable;
 use super::part_view::PartView;
-use super::question::{Mergeable, Question};
+use super::question::Question;
 use super::rates::{RateFolds, n_levels};
 use super::recoded::Recoded;
 use super::view::View;
@@ -69,7 +70,7 @@ impl Mergeable for LevelCounts {
         Ok(())
     }
 
-    fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         words.extend(self.0.iter().flatten());
     }
 

@@ -10,7 +10,7 @@ use crate::RankError;
 use crate::data::{FoldRates, MISSING_CODE, RateSteps, RowFolds};
 
 /// Number of codes of a column of rates: they are bytes.
-const MOST_CODES: usize = 256;
+pub(super) const MOST_CODES: usize = 256;
 
 /// A column of rates: the step of each category.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,13 +64,7 @@ impl RateCodes {
         if all.is_empty() {
             return Ok(Vec::new());
         }
-        if rows.hashes.len() != rows.n_rows() {
-            return Err(bad());
-        }
-        let mut is_learned = vec![false; rows.n_rows()];
-        for row in rows.of_view(learned) {
-            is_learned[row as usize] = true;
-        }
+        let is_learned = learned_rows(rows, learned)?;
         all.iter().map(|rates| rates.column(rows, &is_learned)).collect()
     }
 
@@ -97,23 +91,42 @@ impl RateCodes {
     }
 }
 
+/// Whether each of some rows is learned from.
+///
+/// # Errors
+///
+/// [`RankError::BadAnswer`] if their hashes were not read.
+pub(super) fn learned_rows(rows: &CodedRows, learned: &View) -> Result<Vec<bool>, RankError> {
+    if rows.hashes.len() != rows.n_rows() {
+        return Err(bad());
+    }
+    let mut is_learned = vec![false; rows.n_rows()];
+    for row in rows.of_view(learned) {
+        is_learned[row as usize] = true;
+    }
+    Ok(is_learned)
+}
+
 fn bad() -> RankError {
     RankError::BadAnswer("a column of rates is of other rows".to_owned())
 }
 
 /// Bytes as two hexadecimal digits each: there may be six for each of many categories.
-mod hexadecimal {
+pub(super) mod hexadecimal {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::rows) fn serialize<S: Serializer>(
+        bytes: &[u8],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         let digit = |value: u8| char::from_digit(value.into(), 16).expect("below 16");
         let text: String =
             bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect();
         serializer.serialize_str(&text)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(in crate::rows) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<u8>, D::Error> {
         let text = String::deserialize(deserializer)?;

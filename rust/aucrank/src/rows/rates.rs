@@ -9,8 +9,9 @@ use super::Rows;
 use super::fit_id::FitId;
 use super::frame::RowFrame;
 use super::kept::Kept;
+use super::mergeable::Mergeable;
 use super::part_view::PartView;
-use super::question::{Mergeable, Question};
+use super::question::Question;
 use super::rate_codes::RateCodes;
 use super::view::View;
 use super::words::{WordReader, put_sums};
@@ -124,7 +125,7 @@ impl Mergeable for RateSums {
         Ok(())
     }
 
-    fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         for SumsOfLevels { of_level, of_fold, squares } in &self.0 {
             of_level.iter().chain(of_fold).for_each(|&sums| put_sums(words, sums));
             words.extend([*squares as u64, (squares >> 64) as u64]);

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use super::words;
+use super::mergeable::Mergeable;
 use super::words::{WordReader, put_list};
 use crate::data::{Columns, seeded};
 use crate::{Interrupt, RankError};
@@ -82,12 +82,6 @@ impl RowSample {
         Ok(())
     }
 
-    /// Adds the sample of another part, of the same size limit.
-    pub fn merge(&mut self, other: Self) {
-        self.hashes.extend(other.hashes);
-        self.settle();
-    }
-
     /// Largest hash of the sample; above every hash if all rows are in it.
     #[must_use]
     pub fn bound(&self) -> u64 {
@@ -120,28 +114,22 @@ impl RowSample {
             self.bound = self.hashes[self.most.get() - 1];
         }
     }
+}
 
-    /// The hashes as bytes, to be merged elsewhere.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut settled = self.clone();
-        settled.settle();
-        let mut words = Vec::new();
-        put_list(&mut words, settled.hashes.into_iter());
-        words::to_bytes(&words)
+impl Mergeable for RowSample {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
+        self.hashes.extend(more.hashes);
+        self.settle();
+        Ok(())
     }
 
-    /// Adds the rows of a sample written by [`RowSample::to_bytes`].
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] for other bytes.
-    pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
-        let words = words::from_bytes(bytes)?;
-        let mut reader = WordReader::new(&words);
-        let hashes = reader.list()?.to_vec();
-        reader.end()?;
-        self.merge(Self { hashes, ..Self::new(self.most) });
+    fn put_words(&mut self, words: &mut Vec<u64>) {
+        self.settle();
+        put_list(words, self.hashes.iter().copied());
+    }
+
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        *self = Self { hashes: reader.list()?.to_vec(), ..Self::new(self.most) };
         Ok(())
     }
 }

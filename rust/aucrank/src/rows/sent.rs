@@ -8,6 +8,7 @@ use super::class_units::AskClassUnits;
 use super::contents::AskContents;
 use super::histograms::AskHistograms;
 use super::least_hashes::AskLeastHashes;
+use super::pair_rates::AskPairRates;
 use super::question::{Head, PackedQuestion, Question};
 use super::rare_levels::AskLevels;
 use super::rates::AskRates;
@@ -78,7 +79,7 @@ pub(crate) fn read<Q: Question>(head: Head, bytes: &[u8]) -> Result<PackedQuesti
 }
 
 /// The questions of several learners.
-pub(crate) const SHARED_QUESTIONS: [(&str, QuestionReader); 7] = [
+pub(crate) const SHARED_QUESTIONS: [(&str, QuestionReader); 8] = [
     (AskContents::NAME, read::<AskContents>),
     (AskTotals::NAME, read::<AskTotals>),
     (AskClassUnits::NAME, read::<AskClassUnits>),
@@ -86,6 +87,7 @@ pub(crate) const SHARED_QUESTIONS: [(&str, QuestionReader); 7] = [
     (AskHistograms::NAME, read::<AskHistograms>),
     (AskLevels::NAME, read::<AskLevels>),
     (AskRates::NAME, read::<AskRates>),
+    (AskPairRates::NAME, read::<AskPairRates>),
 ];
 
 fn not_read(err: &serde_json::Error) -> RankError {

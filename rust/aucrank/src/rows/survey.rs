@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::frame::RowFrame;
-use super::words;
+use super::mergeable::Mergeable;
+use super::question::other;
 use super::words::{WordReader, put_list, put_sums};
 use crate::data::{
     BinningParams, BlockSums, CUT_SAMPLE, ClassSums, Column, Columns, FeatureBins, FixedScale,
@@ -21,7 +22,7 @@ const MOST_VALUES: usize = 1 << 20;
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::data::{BinningParams, Columns};
-/// use aucrank::rows::Survey;
+/// use aucrank::rows::{Mergeable, Survey};
 ///
 /// let survey_of = |values: &[f64], positive: &[bool]| {
 ///     let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
@@ -30,7 +31,7 @@ const MOST_VALUES: usize = 1 << 20;
 ///     Ok::<_, aucrank::RankError>(survey)
 /// };
 /// let mut survey = survey_of(&[1.0, 4.0], &[true, true])?;
-/// survey.merge(survey_of(&[2.0], &[false])?);
+/// survey.merge(survey_of(&[2.0], &[false])?)?;
 /// assert_eq!(survey.frame()?, survey_of(&[1.0, 2.0, 4.0], &[true, false, true])?.frame()?);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
@@ -183,36 +184,6 @@ impl Survey {
         }
     }
 
-    /// Adds the rows of another survey, made with the same parameters.
-    pub fn merge(&mut self, other: Self) {
-        let most = self.binning.max_bins.unwrap_or(MOST_VALUES);
-        for (feature, other) in self.features.iter_mut().zip(other.features) {
-            match (feature, other) {
-                (FeatureSurvey::Number(found), FeatureSurvey::Number(Some(other))) => {
-                    found.take_if(|found| {
-                        found.extend(other);
-                        found.sort_unstable_by(f64::total_cmp);
-                        found.dedup();
-                        found.len() > most
-                    });
-                }
-                (FeatureSurvey::Number(found), FeatureSurvey::Number(None)) => *found = None,
-                (FeatureSurvey::Levels(counts), FeatureSurvey::Levels(other)) => {
-                    counts.iter_mut().zip(other).for_each(|(count, more)| *count += more);
-                }
-                _ => unreachable!("made with the same parameters"),
-            }
-        }
-        self.sample.merge(other.sample);
-        match (&mut self.blocks, other.blocks) {
-            (Some(own), Some(more)) => own.merge(&more),
-            (own @ None, more) => *own = more,
-            (Some(_), None) => {}
-        }
-        self.n_rows += other.n_rows;
-        self.total += other.total;
-    }
-
     /// Chooses the bins.
     ///
     /// # Errors
@@ -252,57 +223,74 @@ impl Survey {
             blocks: self.blocks.as_ref().map(|blocks| Arc::new(blocks.table())),
         })
     }
+}
 
-    /// The survey as bytes, to be merged elsewhere with one of the same parameters.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut words = vec![self.n_rows];
-        put_sums(&mut words, self.total);
+impl Mergeable for Survey {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
+        let most = self.binning.max_bins.unwrap_or(MOST_VALUES);
+        for (feature, more) in self.features.iter_mut().zip(more.features) {
+            match (feature, more) {
+                (FeatureSurvey::Number(found), FeatureSurvey::Number(Some(more))) => {
+                    found.take_if(|found| {
+                        found.extend(more);
+                        found.sort_unstable_by(f64::total_cmp);
+                        found.dedup();
+                        found.len() > most
+                    });
+                }
+                (FeatureSurvey::Number(found), FeatureSurvey::Number(None)) => *found = None,
+                (FeatureSurvey::Levels(counts), FeatureSurvey::Levels(more)) => {
+                    counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+                }
+                _ => return Err(other()),
+            }
+        }
+        self.sample.merge(more.sample);
+        match (&mut self.blocks, more.blocks) {
+            (Some(own), Some(more)) => own.merge(&more),
+            (own @ None, more) => *own = more,
+            (Some(_), None) => {}
+        }
+        self.n_rows += more.n_rows;
+        self.total += more.total;
+        Ok(())
+    }
+
+    fn put_words(&mut self, words: &mut Vec<u64>) {
+        words.push(self.n_rows);
+        put_sums(words, self.total);
         for feature in &self.features {
             match feature {
                 FeatureSurvey::Number(None) => words.push(u64::MAX),
                 FeatureSurvey::Number(Some(values)) => {
-                    put_list(&mut words, values.iter().map(|value| value.to_bits()));
+                    put_list(words, values.iter().map(|value| value.to_bits()));
                 }
                 FeatureSurvey::Levels(counts) => words.extend(counts),
             }
         }
-        put_blocks(&mut words, self.blocks.as_ref());
-        self.sample.put(&mut words);
-        words::to_bytes(&words)
+        put_blocks(words, self.blocks.as_ref());
+        self.sample.put(words);
     }
 
-    /// Adds the rows of a survey written by [`Survey::to_bytes`].
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] for other bytes.
-    pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
-        let words = words::from_bytes(bytes)?;
-        let mut reader = WordReader::new(&words);
-        let (n_rows, total) = (reader.word()?, reader.sums()?);
-        let mut features = Vec::with_capacity(self.features.len());
-        for feature in &self.features {
-            features.push(match feature {
-                FeatureSurvey::Levels(counts) => {
-                    FeatureSurvey::Levels(reader.take(counts.len())?.to_vec())
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        (self.n_rows, self.total) = (reader.word()?, reader.sums()?);
+        for feature in &mut self.features {
+            match feature {
+                FeatureSurvey::Levels(counts) => *counts = reader.take(counts.len())?.to_vec(),
+                FeatureSurvey::Number(values) => {
+                    *values = match reader.word()? {
+                        u64::MAX => None,
+                        n => {
+                            let bits = reader.take(usize::try_from(n).unwrap_or(usize::MAX))?;
+                            Some(bits.iter().map(|&bits| f64::from_bits(bits)).collect())
+                        }
+                    };
                 }
-                FeatureSurvey::Number(_) => FeatureSurvey::Number(match reader.word()? {
-                    u64::MAX => None,
-                    n => {
-                        let bits = reader.take(usize::try_from(n).unwrap_or(usize::MAX))?;
-                        Some(bits.iter().map(|&bits| f64::from_bits(bits)).collect())
-                    }
-                }),
-            });
+            }
         }
-        let blocks = take_blocks(&mut reader)?;
+        self.blocks = take_blocks(reader)?;
         let limit = self.sample.limit;
-        let sample =
-            LeastSample { limit, ..LeastSample::read(&mut reader, self.sample.values.len())? };
-        reader.end()?;
-        let (binning, scale) = (self.binning, self.scale);
-        self.merge(Self { binning, scale, n_rows, total, features, sample, blocks });
+        self.sample = LeastSample { limit, ..LeastSample::read(reader, self.sample.values.len())? };
         Ok(())
     }
 }

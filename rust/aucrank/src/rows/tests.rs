@@ -10,18 +10,20 @@ use crate::data::{
     BinningParams, Column, Columns, Labels, LevelRates, MISSING_CODE, WeightRange, mix,
 };
 use crate::formula::Rule;
-use crate::rows::{Answer, Ask, FitId, QueriedLevels, RowFrame, Rows, StoredRows, Survey, View};
+use crate::rows::{
+    Answer, Ask, FitId, Mergeable, QueriedLevels, RowFrame, Rows, StoredRows, Survey, View,
+};
 use crate::tree::{
     CvParams, GrowParams, LeafRankParams, PruningRule, SplitRule, TreeRankParams, ValidationParams,
     fit, fit_rows,
 };
 use crate::{Interrupt, RankError};
 
-/// Rows of two numbers, one of them missing at times, and of two categories, one of many levels.
+/// Rows of two numbers, one of them missing at times, and of categories.
 pub(crate) struct Data {
     numbers: [Vec<f64>; 2],
-    pub(crate) codes: [Vec<u32>; 2],
-    n_levels: [u32; 2],
+    pub(crate) codes: Vec<Vec<u32>>,
+    n_levels: Vec<u32>,
     pub(crate) positive: Vec<bool>,
     pub(crate) weights: Option<Vec<f64>>,
 }
@@ -56,8 +58,8 @@ impl Data {
         Self {
             positive,
             weights: (weights != Weights::None).then(|| (0..n_rows).map(weight).collect()),
-            codes: [towns.collect(), sexes],
-            n_levels: [700, 3],
+            codes: vec![towns.collect(), sexes],
+            n_levels: vec![700, 3],
             numbers: [first, second.collect()],
         }
     }
@@ -70,6 +72,26 @@ impl Data {
             *positive = mix(town) % 100 + mix(row as u64) % 50 > 75;
         }
         data
+    }
+
+    /// Rows of some categories whose labels depend on the pair of the last two.
+    pub(crate) fn of_pairs(n_rows: usize, weights: Weights, n_categories: usize) -> Self {
+        const N_LEVELS: u32 = 15;
+        let code =
+            |row: usize, feature: usize| match mix(mix(feature as u64 + 20) ^ row as u64) >> 20 {
+                word if word % 30 == 0 => MISSING_CODE,
+                word => (word % 9973 % u64::from(N_LEVELS)) as u32,
+            };
+        let codes: Vec<Vec<u32>> = (0..n_categories)
+            .map(|feature| (0..n_rows).map(|row| code(row, feature)).collect())
+            .collect();
+        let mut data = Self::new(n_rows, weights);
+        let [first, second] = [n_categories - 2, n_categories - 1].map(|feature| &codes[feature]);
+        for (row, positive) in data.positive.iter_mut().enumerate() {
+            let of_pair = mix(u64::from(first[row]) << 20 ^ u64::from(second[row])) % 100;
+            *positive = of_pair + mix(row as u64) % 60 > 90;
+        }
+        Self { codes, n_levels: vec![N_LEVELS; n_categories], ..data }
     }
 
     pub(crate) fn with_columns<T>(
@@ -92,7 +114,8 @@ impl Data {
             let range = parts.fold(WeightRange::default(), WeightRange::merge);
             (range, ranges().map(|rows| range.relative_sum_of_part(&weights[rows])).sum())
         });
-        let n_levels = [None, None, Some(self.n_levels[0]), Some(self.n_levels[1])];
+        let of_categories = self.n_levels.iter().copied().map(Some);
+        let n_levels: Vec<Option<u32>> = [None, None].into_iter().chain(of_categories).collect();
         let empty = || Survey::new(&n_levels, binning, weights).unwrap();
         // Every other part comes from elsewhere.
         let mut whole = empty();
@@ -152,7 +175,7 @@ impl Rows for Cluster<'_> {
         let n_queries = self.n_queries.fetch_add(1, Ordering::Relaxed);
         let mut answers = Vec::new();
         for (number, holder) in self.holders.iter().enumerate() {
-            let answer = if self.loses_state && n_queries % self.holders.len() == number {
+            let mut answer = if self.loses_state && n_queries % self.holders.len() == number {
                 let bounds = &self.bounds[number..number + 2];
                 let mut moved = StoredRows::new(self.frame.clone(), None)?;
                 moved.add_bytes(&self.data.store(self.frame.clone(), bounds, None).to_bytes()?)?;

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::frame::RowFrame;
 use super::kept::Kept;
+use super::mergeable::Mergeable;
 use super::part_view::PartView;
-use super::question::{Mergeable, Question};
+use super::question::Question;
 use super::words::{WordReader, put_sums};
 use crate::data::{ClassSums, RowSquares, RowTally};
 use crate::{Interrupt, RankError};
@@ -63,7 +64,7 @@ impl Mergeable for Totals {
         Ok(())
     }
 
-    fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         put_sums(words, self.sums);
         words.extend(self.squares.to_words());
         words.extend(self.has_missing.iter().map(|&missing| u64::from(missing)));

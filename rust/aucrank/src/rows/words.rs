@@ -25,9 +25,9 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Vec<u64>, RankError> {
     Ok(words.iter().map(|&word| u64::from_le_bytes(word)).collect())
 }
 
-/// Reads words one after the other.
+/// Reads words one after the other, for [`Mergeable`](super::Mergeable).
 #[derive(Debug)]
-pub(crate) struct WordReader<'a>(&'a [u64]);
+pub struct WordReader<'a>(&'a [u64]);
 
 impl<'a> WordReader<'a> {
     pub(crate) fn new(words: &'a [u64]) -> Self {

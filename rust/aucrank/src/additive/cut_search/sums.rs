@@ -9,9 +9,8 @@ use crate::data::{
     MOST_RANKED, RowSquares, RowTally, least_hashes, place_among, seeded,
 };
 use crate::roc::Score;
-use crate::rows::words;
 use crate::rows::words::{WordReader, put_list, put_sums};
-use crate::rows::{put_blocks, take_blocks};
+use crate::rows::{Mergeable, put_blocks, take_blocks};
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows whose values are read at a time.
@@ -28,6 +27,7 @@ const TILE_ROWS: usize = 1024;
 ///
 /// use aucrank::RankError;
 /// use aucrank::additive::{RawAsk, RawSums};
+/// use aucrank::rows::Mergeable;
 ///
 /// fn merge(ask: &Arc<RawAsk>, answers: &[Vec<u8>]) -> Result<RawSums, RankError> {
 ///     let mut whole = RawSums::new(Arc::clone(ask));
@@ -287,43 +287,46 @@ impl RawSums {
         }
         Ok(())
     }
+}
 
-    /// The sums as bytes.
-    #[must_use]
-    pub fn to_bytes(&mut self) -> Vec<u8> {
+impl Mergeable for RawSums {
+    fn merge(&mut self, mut more: Self) -> Result<(), RankError> {
         let mut words = Vec::new();
+        more.put_words(&mut words);
+        self.merge_words(&mut WordReader::new(&words))
+    }
+
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         for hashes in &self.hashes {
-            put_list(&mut words, hashes.iter().copied());
+            put_list(words, hashes.iter().copied());
         }
-        put_blocks(&mut words, self.blocks.as_ref());
+        put_blocks(words, self.blocks.as_ref());
         words.extend(self.class_rows);
         for (&total, squares) in self.totals.iter().zip(&self.squares) {
-            put_sums(&mut words, total);
+            put_sums(words, total);
             words.extend(squares.to_words());
         }
         for NumberSums { apart, cells } in &mut self.features {
             for &sums in &*apart {
-                put_sums(&mut words, sums);
+                put_sums(words, sums);
             }
             if let Some(cells) = cells {
-                cells.put(&mut words);
+                cells.put(words);
             }
         }
-        words::to_bytes(&words)
     }
 
-    /// Adds the sums of other rows for the same question, written by [`RawSums::to_bytes`].
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::BadAnswer`] for other bytes; the sums are then invalid.
-    pub fn merge_bytes(&mut self, bytes: &[u8]) -> Result<(), RankError> {
-        let words = words::from_bytes(bytes)?;
-        let mut reader = WordReader::new(&words);
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+        *self = Self::new(Arc::clone(&self.ask));
+        self.merge_words(reader)
+    }
+
+    /// Without a copy of the cells, of which there may be many.
+    fn merge_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         for hashes in &mut self.hashes {
             merge_hashes(hashes, reader.list()?);
         }
-        merge_blocks(&mut self.blocks, take_blocks(&mut reader)?)?;
+        merge_blocks(&mut self.blocks, take_blocks(reader)?)?;
         for (own, more) in self.class_rows.iter_mut().zip(reader.array::<2>()?) {
             *own += more;
         }
@@ -336,10 +339,10 @@ impl RawSums {
                 *sums += reader.sums()?;
             }
             if let Some(cells) = cells {
-                cells.merge(&mut reader)?;
+                cells.merge(reader)?;
             }
         }
-        reader.end()
+        Ok(())
     }
 }
 

@@ -10,6 +10,7 @@ use crate::additive::{
     Direction, MissingValues, RimarcParams, fit_mad2c, fit_rimarc, fit_rimarc_rows,
 };
 use crate::data::{Column, Columns, Labels, LevelRates, MISSING_CODE, mix};
+use crate::rows::Mergeable;
 
 /// Rows of some numbers and a category, in parts that are queried separately.
 struct Parts {

@@ -214,11 +214,11 @@ impl Mergeable for ProgramAnswer {
         Ok(())
     }
 
-    fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         match self {
             Self::Layer { masses, sums } => {
-                for &masses in masses {
-                    put_masses(words, masses);
+                for masses in masses {
+                    put_masses(words, *masses);
                 }
                 if let Some(sums) = sums {
                     sums.put_words(words);

@@ -378,7 +378,7 @@ impl Mergeable for SumsOfLeaves {
         Ok(())
     }
 
-    fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         self.0.iter().for_each(|&sums| put_sums(words, sums));
     }
 
