@@ -198,13 +198,15 @@ class CoreEstimator(
         if getattr(self, "warm_start", False):
             raise refuse_for_dataset("warm_start", True, "False")
 
-    def _asks_rows(self, schema: Schema | None = None) -> bool:
+    def _asks_rows(self, schema: Schema | None = None, n_rows: int = 0) -> bool:
         """Whether a fit to a `Dataset` queries its coded rows for sums, wherever they are stored.
 
         Parameters
         ----------
         schema : Schema or None
             Columns of the rows, where they are known.
+        n_rows : int, default=0
+            Number of the rows, where it is known.
         """
         return self._fits_dataset == "rows"
 
@@ -424,7 +426,7 @@ class CoreEstimator(
         with errors_by_name(schema):
             if self._fits_dataset == "passes":
                 model = self._fit_passes(whole.raw_rows(), context)
-            elif self._asks_rows(schema):
+            elif self._asks_rows(schema, facts.n_rows):
                 params = self._core_params(context.scope)
                 with dataset.rows(facts, self._dataset_binning(params), n_threads) as rows:
                     warn(partial(SumsOfValues.in_bins, rows, n_threads))

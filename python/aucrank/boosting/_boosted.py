@@ -129,7 +129,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
 
     _fits_dataset = "rows"
 
-    def _asks_rows(self, schema: Schema | None = None) -> bool:
+    def _asks_rows(self, schema: Schema | None = None, n_rows: int = 0) -> bool:
         # Weights by rank and sampling per class need individual rows.
         return not (self.subsample < 1 or getattr(self, "max_fpr", 1) < 1)
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import combinations
 from numbers import Integral
 from typing import Any, Self
 
@@ -66,6 +67,8 @@ _ADDITIVE: dict[str, Any] = {
 _BAGS = 5
 #: Share of the rows that a single bag holds out for early stopping.
 _SHARE = 0.1
+#: Bytes of the sums of a pair of categories in the folds of a bag, as they are sent.
+_BYTES_OF_PAIR = 30
 #: Maximal number of pairs of features that a fit chooses.
 _MOST_PAIRS = 1000
 _LOSSES = ("log", "pair_exponential", "pair_logistic")
@@ -625,14 +628,16 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         if self._chooses_pairs:
             raise refuse_for_dataset("interactions", self.interactions, "0, None or lists of names")
 
-    def _asks_rows(self, schema: Schema | None = None) -> bool:
-        # Losses over pairs and AUCs need all scores at once, and pairs of categories cannot be
-        # derived from sums of single columns.
+    def _asks_rows(self, schema: Schema | None = None, n_rows: int = 0) -> bool:
+        # Losses over pairs and AUCs need all scores at once.
         sums_do = self.loss == "log" and (self.scoring == "loss" or not self._stops())
-        n_of_categories = 0
-        if schema is not None:
-            n_of_categories = sum(feature.levels is not None for feature in schema.features)
-        return sums_do and (n_of_categories < 2 or not self._tries_category_pairs())
+        if not sums_do or schema is None or not self._tries_category_pairs():
+            return sums_do
+        n_levels = [n for n in schema.n_levels if n is not None]
+        n_pairs = sum(min(a * b, n_rows) for a, b in combinations(n_levels, 2))
+        # Where almost each row has a pair of categories of its own, sums take more than codes.
+        of_sums = n_pairs * _BYTES_OF_PAIR * self._bags()
+        return of_sums < n_rows * len(schema.features)
 
     def _fit_rows(self, rows: Rows, params: Any, context: RowsContext) -> _core.GradientBoosted:
         model = _core.fit_gradient_boosting_rows(

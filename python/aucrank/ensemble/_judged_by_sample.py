@@ -112,7 +112,7 @@ class JudgedBySample:
                 rows, next(numbers), batch, schema.n_levels, dealing, n_threads
             )
             left_out = _rows_left_out(sample, of_row, n_folds, bounds)
-            if booster._asks_rows(schema):
+            if booster._asks_rows(schema, facts.n_rows):
                 models = _fit_folds_rows(booster, rows, params, context, n_folds)
             else:
                 matrix = gathered(rows).matrix()

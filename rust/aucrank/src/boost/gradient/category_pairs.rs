@@ -14,16 +14,11 @@
 
 use super::bags::{RoundTerms, run};
 use super::begun::{Begun, PairChoice};
-use super::fit_data::Data;
-use super::fit_rows::FitRows;
-use super::held_out::HeldOut;
 use super::held_out_params::HeldOutMeasure;
-use super::loss::{Loss, logistic};
-use super::memory_fit::{BagRows, MemoryFit, Scores};
+use super::loss::Loss;
 use super::params::{GradientParams, Interactions};
-use super::source::FitSource;
-use crate::data::{Column, Columns};
-use crate::{RankError, parallel};
+use super::source::{FitSource, StateOf};
+use crate::RankError;
 
 /// Rounds of each trial.
 const TRIAL_ROUNDS: usize = 300;
@@ -39,27 +34,19 @@ const LEAST_LEVELS: u64 = 5;
 /// than 1 error on three splits of 28.
 const CAUTION: f64 = 2.0;
 
-/// Number of rows that shrinks the Newton step of a pair of categories.
-const PAIR_SHRINKAGE: f64 = 10.0;
-
-/// Fixed-point units for sums over rows, so that the order of the rows does not matter.
-const UNITS: f64 = (1_u64 << 32) as f64;
-
 /// Chooses the pairs of features of a fit in one series of rounds, given the known rounds of its
 /// first bag.
-pub(super) fn category_pairs<'a>(
-    source: &MemoryFit<'a>,
+pub(super) fn category_pairs<F: FitSource>(
+    source: &F,
     params: &GradientParams,
-    dealt: Vec<BagRows<'a>>,
-    begun: Option<Begun<Scores>>,
-) -> Result<PairChoice<BagRows<'a>, Scores>, RankError> {
-    let data = source.data;
-    let mut pairs = candidates(data, params);
-    let (Some(stopping), Some(held_out), false) =
-        (params.held_out, source.held_out(&dealt[0]), pairs.is_empty() || source.goes_on())
-    else {
+    dealt: Vec<F::Dealt>,
+    begun: Option<Begun<StateOf<F>>>,
+) -> Result<PairChoice<F::Dealt, StateOf<F>>, RankError> {
+    let mut pairs = candidates(&source.n_levels(), params);
+    let Some(stopping) = params.held_out else { return Ok(PairChoice { dealt, begun }) };
+    if pairs.is_empty() || source.goes_on() || !source.has_held_out(&dealt[0]) {
         return Ok(PairChoice { dealt, begun });
-    };
+    }
     // Whether pairs are informative depends on the rows, not on the loss.
     let mut trial = params.clone();
     (trial.loss, trial.max_fpr) = (Loss::Log, 1.0);
@@ -74,25 +61,26 @@ pub(super) fn category_pairs<'a>(
     };
     let Some(plain) = plain else { return Ok(PairChoice { dealt, begun: other }) };
     if pairs.len() > MOST_PAIRS {
-        pairs = strongest(pairs, data, &dealt[0].rows, &plain, &held_out);
+        pairs = strongest(pairs, source, &dealt[0], &plain)?;
     }
-    let with_pairs = MemoryFit::new(data, source.given);
-    with_pairs.set_pairs(pairs.clone());
-    let found = run_trial(&with_pairs, &trial, &with_pairs.recoded(&trial, &dealt[..1])?)?;
-    let pays = found.as_ref().is_some_and(|found| {
-        let [gain, error] = held_out.gain(plain.held_out_scores(), found.held_out_scores());
-        gain > CAUTION * error
-    });
+    let found = run_trial(source, &trial, &source.recoded(&trial, &dealt[..1], &pairs)?)?;
+    let pays = match &found {
+        Some(found) => {
+            let [gain, error] = source.gain(&dealt[0], &plain.state, &found.state)?;
+            gain > CAUTION * error
+        }
+        None => false,
+    };
     if !pays {
         return Ok(PairChoice { dealt, begun: if is_same { Some(plain) } else { other } });
     }
+    let dealt = source.recoded(params, &dealt, &pairs)?;
     source.set_pairs(pairs);
-    let dealt = source.recoded(params, &dealt)?;
     Ok(PairChoice { dealt, begun: found.filter(|_| is_same) })
 }
 
 /// The pairs of features of categories that a tree may test together.
-fn candidates(data: Data<'_>, params: &GradientParams) -> Vec<[usize; 2]> {
+fn candidates(n_levels: &[Option<u32>], params: &GradientParams) -> Vec<[usize; 2]> {
     let may_ask = |pair: [usize; 2]| match &params.interactions {
         Interactions::Any => true,
         Interactions::Groups(groups) => {
@@ -103,9 +91,10 @@ fn candidates(data: Data<'_>, params: &GradientParams) -> Vec<[usize; 2]> {
     if !params.category_pairs || is_sum_of_small_terms(params) {
         return Vec::new();
     }
-    let n_levels = |feature: usize| data.columns[feature].n_levels().map_or(0, u64::from);
+    let n_features = n_levels.len();
+    let n_levels = |feature: usize| n_levels[feature].map_or(0, u64::from);
     let of_categories: Vec<usize> =
-        (0..data.columns.n_features()).filter(|&feature| n_levels(feature) >= 2).collect();
+        (0..n_features).filter(|&feature| n_levels(feature) >= 2).collect();
     let mut pairs = Vec::new();
     for (place, &first) in of_categories.iter().enumerate() {
         for &second in &of_categories[place + 1..] {
@@ -129,11 +118,11 @@ fn is_sum_of_small_terms(params: &GradientParams) -> bool {
 }
 
 /// Some rounds of the first bag; `None` if there are none, or if the fit is to end.
-fn run_trial<'a>(
-    source: &MemoryFit<'a>,
+fn run_trial<F: FitSource>(
+    source: &F,
     params: &GradientParams,
-    first: &[BagRows<'a>],
-) -> Result<Option<Begun<Scores>>, RankError> {
+    first: &[F::Dealt],
+) -> Result<Option<Begun<StateOf<F>>>, RankError> {
     let mut bags = source.begin(params, first, RoundTerms::Given)?;
     bags[0].bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
     run(&mut bags, params, "trial round", source.interrupt())?;
@@ -142,95 +131,20 @@ fn run_trial<'a>(
     Ok(is_known.then(|| bag.into_begun()))
 }
 
-/// The pairs whose Newton step lowers the loss of the held-out rows most, in standard deviations.
-fn strongest(
+/// The pairs whose Newton step lowers the loss of the held-out rows most.
+fn strongest<F: FitSource>(
     pairs: Vec<[usize; 2]>,
-    data: Data<'_>,
-    rows: &FitRows<'_>,
-    begun: &Begun<Scores>,
-    held_out: &HeldOut<'_>,
-) -> Vec<[usize; 2]> {
-    let mut found: Vec<(f64, [usize; 2])> = parallel::map(pairs, |pair: [usize; 2]| {
-        let values = newton_step(pair, data.columns, rows, &begun.state.of_all);
-        (merit(pair, &values, data.columns, begun, held_out), pair)
-    });
+    source: &F,
+    bag: &F::Dealt,
+    begun: &Begun<StateOf<F>>,
+) -> Result<Vec<[usize; 2]>, RankError> {
+    let merits = source.merits(bag, &begun.state, &pairs)?;
+    let mut found: Vec<(f64, [usize; 2])> = merits.into_iter().zip(pairs).collect();
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     found.truncate(MOST_PAIRS);
     let mut pairs: Vec<[usize; 2]> = found.into_iter().map(|(_, pair)| pair).collect();
     pairs.sort_unstable();
-    pairs
-}
-
-/// The Newton step of each pair of categories on the training rows, in ascending order of the
-/// pairs.
-fn newton_step(
-    pair: [usize; 2],
-    columns: &Columns<'_>,
-    rows: &FitRows<'_>,
-    scores: &[f64],
-) -> Vec<([u32; 2], f64)> {
-    let levels = levels_of(pair, columns);
-    let of_row = |&row: &u32| {
-        let row = row as usize;
-        let (levels, rate) = (levels(row)?, logistic(scores[row]));
-        let residual = f64::from(u8::from(rows.positive()[row])) - rate;
-        let in_units = |value: f64| in_units(value, rows.mass(row));
-        Some((levels, in_units(residual), in_units(rate * (1.0 - rate))))
-    };
-    let mut terms: Vec<([u32; 2], i128, i128)> =
-        rows.training().iter().filter_map(of_row).collect();
-    terms.sort_unstable_by_key(|(levels, ..)| *levels);
-    let all: i128 = terms.iter().map(|(_, _, hessian)| hessian).sum();
-    let added = PAIR_SHRINKAGE * all as f64 / rows.total().n_rows as f64;
-    let steps = terms.chunk_by(|a, b| a.0 == b.0).map(|terms| {
-        let gradient: i128 = terms.iter().map(|(_, gradient, _)| gradient).sum();
-        let hessian: i128 = terms.iter().map(|(_, _, hessian)| hessian).sum();
-        (terms[0].0, gradient as f64 / (hessian as f64 + added))
-    });
-    steps.collect()
-}
-
-/// Decrease of the loss of the held-out rows by the step, to first order and in standard
-/// deviations.
-fn merit(
-    pair: [usize; 2],
-    values: &[([u32; 2], f64)],
-    columns: &Columns<'_>,
-    begun: &Begun<Scores>,
-    held_out: &HeldOut<'_>,
-) -> f64 {
-    let scores = begun.held_out_scores();
-    let levels = levels_of(pair, held_out.columns(columns));
-    let (mut gain, mut variance) = (0, 0);
-    for (place, (&score, &positive)) in scores.iter().zip(held_out.positive()).enumerate() {
-        let found = levels(held_out.row(place))
-            .and_then(|levels| values.binary_search_by_key(&levels, |(levels, _)| *levels).ok());
-        let (Some(found), mass) = (found, held_out.mass(place)) else { continue };
-        let (value, rate) = (values[found].1, logistic(score));
-        gain += in_units((f64::from(u8::from(positive)) - rate) * value, mass);
-        variance += in_units(rate * (1.0 - rate) * value * value, mass);
-    }
-    if variance == 0 { 0.0 } else { gain as f64 / (variance as f64).sqrt() }
-}
-
-/// The categories of a row of two features; `None` if one is missing.
-fn levels_of<'c>(
-    pair: [usize; 2],
-    columns: &'c Columns<'_>,
-) -> impl Fn(usize) -> Option<[u32; 2]> + 'c {
-    let [first, second] = pair.map(|feature| match columns[feature] {
-        Column::Codes { codes, n_levels } => (codes, n_levels),
-        _ => unreachable!("pairs are of categories"),
-    });
-    move |row| {
-        let levels = [first.0[row], second.0[row]];
-        (levels[0] < first.1 && levels[1] < second.1).then_some(levels)
-    }
-}
-
-/// A number of a row in units, times the count of the row.
-fn in_units(value: f64, mass: u64) -> i128 {
-    (value * UNITS).round() as i128 * i128::from(mass)
+    Ok(pairs)
 }
 
 #[cfg(test)]
@@ -239,8 +153,7 @@ mod tests {
     use crate::Interrupt;
     use crate::boost::gradient::pair_steps::PairSteps;
     use crate::boost::gradient::*;
-    use crate::data::mix;
-    use crate::data::{Labels, MISSING_CODE};
+    use crate::data::{Column, Columns, Labels, MISSING_CODE, mix};
 
     const N_LEVELS: u32 = 20;
 

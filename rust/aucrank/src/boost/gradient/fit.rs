@@ -2,6 +2,7 @@
 
 use super::bags::{BagFit, RoundTerms, average, criterion, paths, run};
 use super::begun::{Bag, Begun, PairChoice};
+use super::category_pairs::category_pairs;
 use super::feature_pairs::{PairSearch, RankedPairs};
 use super::fit_data::{Data, GradientExtras};
 use super::fit_rows::FitRows;
@@ -211,7 +212,7 @@ pub(super) fn in_one_series<F: FitSource>(
     let dealt = source.deal(params)?;
     let Capacity { max_leaves, begun } = capacity(source, params, &dealt[..1])?;
     let params = &GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
-    let PairChoice { dealt, begun } = source.choose_pairs(params, dealt, begun)?;
+    let PairChoice { dealt, begun } = category_pairs(source, params, dealt, begun)?;
     let mut bags = source.begin(params, &dealt, RoundTerms::Given)?;
     source.replay(&mut bags)?;
     if let Some(begun) = begun {
@@ -251,7 +252,7 @@ fn in_two_series<'a>(
     let n_singles: Vec<usize> = begun.iter().map(|bag| bag.trees.len()).collect();
     let pairs = choose_pairs(coarse.data, params, &begun)?;
 
-    let dealt = coarse.recoded(params, &dealt)?;
+    let dealt = coarse.recoded(params, &dealt, &[])?;
     let mut bags = coarse.begin(params, &dealt, RoundTerms::Pairs(&pairs))?;
     bags.iter_mut().zip(begun).for_each(|(bag, begun)| bag.begin_after(begun));
     if !is_ended {
@@ -271,7 +272,7 @@ fn in_two_series<'a>(
     }
     run(&mut again, params, ROUND, interrupt)?;
     let begun: Vec<Begun<Scores>> = again.into_iter().map(BagFit::into_begun).collect();
-    let all = coarse.recoded(params, &all)?;
+    let all = coarse.recoded(params, &all, &[])?;
     let mut again = coarse.begin(params, &all, RoundTerms::Pairs(&pairs))?;
     for (((bag, begun), of_all), singles) in
         again.iter_mut().zip(begun).zip(n_rounds).zip(n_singles)

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::gain::{GainSums, mass_shift};
 use super::held_out_params::{GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
-use super::loss::{Loss, softplus};
+use super::loss::Loss;
 use crate::RankError;
 use crate::data::{Columns, FixedWeights, Labels};
 use crate::roc::auc_up_to;
@@ -143,12 +144,6 @@ impl GradientHeldOut {
     }
 }
 
-/// Units of differences of losses.
-const GAIN_UNITS: f64 = (1_u64 << 16) as f64;
-
-/// Bits of the masses that weight differences: sums of their squares do not overflow.
-const MASS_BITS: u32 = 40;
-
 /// Held-out rows and their scores so far.
 pub(super) struct HeldOut<'a> {
     place: HeldOutSource<'a>,
@@ -233,30 +228,15 @@ impl<'a> HeldOut<'a> {
 
     /// Decrease of log loss from some scores to others, and its standard error.
     pub(super) fn gain(&self, before: &[f64], after: &[f64]) -> [f64; 2] {
-        let loss = |score: f64, positive: bool| softplus(if positive { -score } else { score });
-        let differences: Vec<i128> = (before.iter().zip(after).zip(&self.positive))
-            .map(|((&before, &after), &positive)| {
-                ((loss(before, positive) - loss(after, positive)) * GAIN_UNITS).round() as i128
-            })
-            .collect();
-        let total: u128 = (0..differences.len()).map(|place| u128::from(self.mass(place))).sum();
-        // Sums of whole numbers, so that the order of the rows does not matter.
-        let shift = (u128::BITS - total.leading_zeros()).saturating_sub(MASS_BITS);
-        let (mut sum, mut squares, mut masses, mut linear, mut constant) = (0, 0, 0, 0, 0);
-        for (place, difference) in differences.into_iter().enumerate() {
-            let mass = i128::from(self.mass(place) >> shift);
-            let copies = self.copies.get(place).map_or(1, |&copies| i128::from(copies.max(1)));
-            // Each copy of a row of weight k has a k-th of the mass.
-            let square = mass * mass / copies;
-            masses += mass;
-            sum += mass * difference;
-            constant += square;
-            linear += square * difference;
-            squares += square * difference * difference;
+        let total = (0..self.positive.len()).map(|place| u128::from(self.mass(place))).sum();
+        let shift = mass_shift(total);
+        let mut sums = GainSums::default();
+        for (place, &positive) in self.positive.iter().enumerate() {
+            let (mass, copies) = (self.mass(place) >> shift, self.copies.get(place));
+            let copies = copies.copied().unwrap_or(1);
+            sums.add([before[place], after[place]], positive, mass, copies);
         }
-        let mean = sum as f64 / masses as f64;
-        let variance = squares as f64 - 2.0 * mean * linear as f64 + mean * mean * constant as f64;
-        [mean / GAIN_UNITS, variance.max(0.0).sqrt() / masses as f64 / GAIN_UNITS]
+        sums.gain()
     }
 
     /// Measures the scores.

@@ -4,9 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::bags::{BagFit, RoundTerms, bag_seed};
-use super::begun::{Begun, PairChoice};
 use super::best_split::{BestSplit, SearchMemory};
-use super::category_pairs::category_pairs;
 use super::code_columns::CodeColumns;
 use super::code_tree::CodeWalk;
 use super::draws::RowDraws;
@@ -19,6 +17,7 @@ use super::held_out_params::HeldOutRows;
 use super::histogram::{BinSums, HistogramMemory};
 use super::loss_of_rows::LossAt;
 use super::model::GradientBoosted;
+use super::pair_merit::{MeritSums, StepSums, newton_steps};
 use super::pair_steps::PairSteps;
 use super::params::GradientParams;
 use super::sides::Sides;
@@ -63,11 +62,6 @@ type DealtBag<'a> = (Arc<[u32]>, Option<Judges<'a>>);
 impl<'a> MemoryFit<'a> {
     pub(super) fn new(data: Data<'a>, given: &'a GradientExtras<'a>) -> Self {
         Self { data, given, pairs: OnceLock::new() }
-    }
-
-    /// Lets trees test pairs of categories of some features from now on.
-    pub(super) fn set_pairs(&self, pairs: Vec<[usize; 2]>) {
-        self.pairs.get_or_init(|| pairs);
     }
 
     fn dealt(&self, params: &GradientParams) -> Result<Vec<DealtBag<'a>>, RankError> {
@@ -117,18 +111,18 @@ impl<'a> MemoryFit<'a> {
         &self,
         params: &GradientParams,
         dealt: Vec<DealtBag<'a>>,
+        pairs: &[[usize; 2]],
     ) -> Result<Vec<BagRows<'a>>, RankError> {
         let dealt = dealt.into_iter().enumerate().collect();
         parallel::try_map(dealt, |(number, (training, held_out)): (usize, DealtBag<'a>)| {
             let seed = bag_seed(params.seed, number);
-            let pairs = self.pairs.get().map_or(&[][..], Vec::as_slice);
             let rows = Arc::new(self.data.rows(params, seed, training, pairs)?);
             Ok(BagRows { seed, rows, held_out })
         })
     }
 
     /// The held-out rows of a bag, if there are any.
-    pub(super) fn held_out(&self, bag: &BagRows<'a>) -> Option<HeldOut<'a>> {
+    fn held_out(&self, bag: &BagRows<'a>) -> Option<HeldOut<'a>> {
         let labels = self.data.labels;
         bag.held_out.as_ref().map(|judges| match judges {
             Judges::Inside(rows) => {
@@ -139,16 +133,6 @@ impl<'a> MemoryFit<'a> {
                 HeldOut::new(HeldOutSource::Outside(columns), &rows, labels)
             }
         })
-    }
-
-    /// The same rows in the codes of this fit.
-    pub(super) fn recoded(
-        &self,
-        params: &GradientParams,
-        dealt: &[BagRows<'a>],
-    ) -> Result<Vec<BagRows<'a>>, RankError> {
-        let listed = |bag: &BagRows<'a>| (Arc::clone(bag.rows.training()), bag.held_out.clone());
-        self.with_rows(params, dealt.iter().map(listed).collect())
     }
 }
 
@@ -165,25 +149,63 @@ impl<'s> FitSource for MemoryFit<'s> {
     }
 
     fn deal(&self, params: &GradientParams) -> Result<Vec<BagRows<'s>>, RankError> {
-        self.with_rows(params, self.dealt(params)?)
+        self.with_rows(params, self.dealt(params)?, &[])
     }
 
     fn deal_all(&self, params: &GradientParams) -> Result<Vec<BagRows<'s>>, RankError> {
         let all: Arc<[u32]> = self.data.labels.rows().into();
-        self.with_rows(params, vec![(all, None); params.n_bags])
+        let pairs = self.pairs.get().map_or(&[][..], Vec::as_slice);
+        self.with_rows(params, vec![(all, None); params.n_bags], pairs)
     }
 
     fn goes_on(&self) -> bool {
         self.given.earlier.is_some()
     }
 
-    fn choose_pairs(
+    fn n_levels(&self) -> Vec<Option<u32>> {
+        self.data.columns.n_levels()
+    }
+
+    fn has_held_out(&self, bag: &BagRows<'s>) -> bool {
+        bag.held_out.is_some()
+    }
+
+    fn recoded(
         &self,
         params: &GradientParams,
-        dealt: Vec<BagRows<'s>>,
-        begun: Option<Begun<Scores>>,
-    ) -> Result<PairChoice<BagRows<'s>, Scores>, RankError> {
-        category_pairs(self, params, dealt, begun)
+        dealt: &[BagRows<'s>],
+        pairs: &[[usize; 2]],
+    ) -> Result<Vec<BagRows<'s>>, RankError> {
+        let listed = |bag: &BagRows<'s>| (Arc::clone(bag.rows.training()), bag.held_out.clone());
+        self.with_rows(params, dealt.iter().map(listed).collect(), pairs)
+    }
+
+    fn set_pairs(&self, pairs: Vec<[usize; 2]>) {
+        self.pairs.get_or_init(|| pairs);
+    }
+
+    fn gain(
+        &self,
+        bag: &BagRows<'s>,
+        before: &Scores,
+        after: &Scores,
+    ) -> Result<[f64; 2], RankError> {
+        let held_out = self.held_out(bag).expect("rows are held out");
+        Ok(held_out.gain(before.of_held_out(), after.of_held_out()))
+    }
+
+    fn merits(
+        &self,
+        bag: &BagRows<'s>,
+        state: &Scores,
+        pairs: &[[usize; 2]],
+    ) -> Result<Vec<f64>, RankError> {
+        let held_out = self.held_out(bag).expect("rows are held out");
+        let columns = self.data.columns;
+        Ok(parallel::map(pairs.to_vec(), |pair: [usize; 2]| {
+            let steps = newton_step(pair, columns, &bag.rows, &state.of_all);
+            merit(pair, &steps, columns, state.of_held_out(), &held_out)
+        }))
     }
 
     fn replay(&self, bags: &mut [BagFit<'_, MemoryBag<'s>>]) -> Result<(), RankError> {
@@ -239,7 +261,7 @@ struct RoundMemory {
 pub(super) struct Scores {
     /// Scores of all rows.
     pub(super) of_all: Vec<f64>,
-    pub(super) of_held_out: Option<Vec<f64>>,
+    of_held_out: Option<Vec<f64>>,
 }
 
 impl<'a> MemoryBag<'a> {
@@ -758,13 +780,73 @@ fn best_of_feature(
     }
 }
 
-impl Begun<Scores> {
+impl Scores {
     /// The scores of the held-out rows.
     ///
     /// # Panics
     ///
     /// If none are held out.
-    pub(super) fn held_out_scores(&self) -> &[f64] {
-        self.state.of_held_out.as_ref().expect("rows are held out")
+    fn of_held_out(&self) -> &[f64] {
+        self.of_held_out.as_ref().expect("rows are held out")
+    }
+}
+
+/// The Newton step of each pair of categories on the training rows, in ascending order of the
+/// pairs.
+fn newton_step(
+    pair: [usize; 2],
+    columns: &Columns<'_>,
+    rows: &FitRows<'_>,
+    scores: &[f64],
+) -> Vec<([u32; 2], f64)> {
+    let levels = levels_of(pair, columns);
+    let listed = rows.training().iter().map(|&row| row as usize);
+    let mut listed: Vec<([u32; 2], usize)> =
+        listed.filter_map(|row| levels(row).map(|levels| (levels, row))).collect();
+    listed.sort_unstable();
+    let (mut found, mut sums) = (Vec::new(), Vec::new());
+    for of_pair in listed.chunk_by(|a, b| a.0 == b.0) {
+        let mut of_levels = StepSums::default();
+        for &(_, row) in of_pair {
+            of_levels.add(scores[row], rows.positive()[row], rows.mass(row));
+        }
+        found.push(of_pair[0].0);
+        sums.push(of_levels);
+    }
+    found.into_iter().zip(newton_steps(&sums, rows.total().n_rows)).collect()
+}
+
+/// Decrease of the loss of the held-out rows by the step, in standard deviations.
+fn merit(
+    pair: [usize; 2],
+    steps: &[([u32; 2], f64)],
+    columns: &Columns<'_>,
+    scores: &[f64],
+    held_out: &HeldOut<'_>,
+) -> f64 {
+    let levels = levels_of(pair, held_out.columns(columns));
+    let mut sums = MeritSums::default();
+    for (place, (&score, &positive)) in scores.iter().zip(held_out.positive()).enumerate() {
+        let found = levels(held_out.row(place))
+            .and_then(|levels| steps.binary_search_by_key(&levels, |(levels, _)| *levels).ok());
+        if let Some(found) = found {
+            sums.add(score, positive, held_out.mass(place), steps[found].1);
+        }
+    }
+    sums.merit()
+}
+
+/// The categories of a row of two features; `None` if one is missing.
+fn levels_of<'c>(
+    pair: [usize; 2],
+    columns: &'c Columns<'_>,
+) -> impl Fn(usize) -> Option<[u32; 2]> + 'c {
+    let [first, second] = pair.map(|feature| match columns[feature] {
+        Column::Codes { codes, n_levels } => (codes, n_levels),
+        _ => unreachable!("pairs are of categories"),
+    });
+    move |row| {
+        let levels = [first.0[row], second.0[row]];
+        (levels[0] < first.1 && levels[1] < second.1).then_some(levels)
     }
 }

@@ -24,8 +24,10 @@
 //!   `fit_data`, `draws`: what bags begin with, what all steps share, what is drawn for a tree;
 //! - `source`, `bags`: the rows of a fit and of a bag, the rounds of a bag, concurrent bags, and
 //!   their mean; `feature_pairs`: the pairs of features of trees of two;
-//! - `memory_fit`: rows in memory; `category_pairs`: whether to use pairs of categories there;
-//!   `queried`: rows that are queried for sums; `fit`: all of it, with the number of leaves.
+//! - `gain`, `pair_merit`: what held-out rows gain from one model to another, and from pairs of
+//!   categories; `category_pairs`: whether to use these;
+//! - `memory_fit`: rows in memory; `queried`: rows that are queried for sums; `fit`: all of it, with
+//!   the number of leaves.
 
 mod bags;
 mod begun;
@@ -39,6 +41,7 @@ mod feature_pairs;
 mod fit;
 mod fit_data;
 mod fit_rows;
+mod gain;
 mod grow;
 mod grown;
 mod held_out;
@@ -49,6 +52,7 @@ mod loss;
 mod loss_of_rows;
 mod memory_fit;
 mod model;
+mod pair_merit;
 mod pair_steps;
 mod pair_table;
 mod params;

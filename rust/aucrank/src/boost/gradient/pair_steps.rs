@@ -33,6 +33,16 @@ pub(super) struct PairSteps {
 /// The column of codes of a pair during a fit: the thresholds, and the step of each row.
 pub(super) type PairCodes = (Vec<f64>, Vec<u8>);
 
+/// The thresholds of a pair of features between the rates of pairs of categories.
+pub(super) struct PairCuts(pub(super) Vec<f64>);
+
+impl PairCuts {
+    /// The step of a rate.
+    pub(super) fn step(&self, rate: f64) -> u8 {
+        self.0.partition_point(|&cut| cut <= rate) as u8
+    }
+}
+
 impl PairSteps {
     /// The steps of two categorical features, at most `most` and of nearly equal mass, by some
     /// rows, and the codes of all. Training rows have the step of the rate in the other folds,
@@ -55,42 +65,48 @@ impl PairSteps {
             training.iter().filter_map(|&row| pair(row as usize)).collect();
         pairs.sort_unstable();
         pairs.dedup();
-        let mut all = Self {
-            features,
-            starts: Vec::with_capacity(first.1 as usize + 1),
-            seconds: pairs.iter().map(|pair| pair[1]).collect(),
-            steps: Vec::new(),
-            of_others: 0,
-        };
-        for level in 0..=first.1 {
-            all.starts.push(pairs.partition_point(|pair| pair[0] < level) as u32);
-        }
+        let all = Self::listed(features, first.1, &pairs);
         let place = |row| pair(row).and_then(|pair| all.place(pair));
         let codes: Vec<u32> = parallel::values(columns.n_rows(), |row| {
             place(row).map_or(MISSING_CODE, |place| place as u32)
         });
         let rates = FoldRates::of(&codes, pairs.len() as u32, labels, training, folds);
-        let overall: Vec<f64> = (0..pairs.len() as u32).map(|level| rates.overall(level)).collect();
-        let cuts = distinct_cuts(&rates, &overall, most.min(MOST_STEPS));
-        if cuts.is_empty() {
+        let (all, cuts) = all.stepped(&rates, most)?;
+        let step = |&code: &u32| all.steps.get(code as usize).copied().unwrap_or(all.of_others);
+        let mut of_row: Vec<u8> = codes.iter().map(step).collect();
+        for row in training.iter().map(|&row| row as usize) {
+            of_row[row] = cuts.step(rates.outside(codes[row], folds.of_row[row]));
+        }
+        Some((all.without_others(), (cuts.0, of_row)))
+    }
+
+    /// Pairs of categories, ascending, before they have steps.
+    pub(super) fn listed(features: [usize; 2], n_first: u32, pairs: &[[u32; 2]]) -> Self {
+        let start = |level| pairs.partition_point(|pair| pair[0] < level) as u32;
+        Self {
+            features,
+            starts: (0..=n_first).map(start).collect(),
+            seconds: pairs.iter().map(|pair| pair[1]).collect(),
+            steps: Vec::new(),
+            of_others: 0,
+        }
+    }
+
+    /// The same pairs with steps, by their rates in the order of the pairs; `None` if no threshold
+    /// separates them.
+    pub(super) fn stepped(mut self, rates: &FoldRates, most: usize) -> Option<(Self, PairCuts)> {
+        let overall: Vec<f64> = (0..rates.n_levels()).map(|pair| rates.overall(pair)).collect();
+        let cuts = PairCuts(distinct_cuts(rates, &overall, most.min(MOST_STEPS)));
+        if cuts.0.is_empty() {
             return None;
         }
-        let step = |rate: f64| cuts.partition_point(|&cut| cut <= rate) as u8;
-        let steps: Vec<u8> = overall.iter().map(|&rate| step(rate)).collect();
-        let of_others = step(0.0);
-        let mut of_row: Vec<u8> = codes
-            .iter()
-            .map(|&code| steps.get(code as usize).copied().unwrap_or(of_others))
-            .collect();
-        for row in training.iter().map(|&row| row as usize) {
-            of_row[row] = step(rates.outside(codes[row], folds.of_row[row]));
-        }
-        (all.steps, all.of_others) = (steps, of_others);
-        Some((all.without_others(), (cuts, of_row)))
+        self.steps = overall.iter().map(|&rate| cuts.step(rate)).collect();
+        self.of_others = cuts.step(0.0);
+        Some((self, cuts))
     }
 
     /// The same without pairs that are in the step of the others.
-    fn without_others(self) -> Self {
+    pub(super) fn without_others(self) -> Self {
         let Self { features, starts, seconds, steps, of_others } = self;
         let mut kept = Self {
             features,

@@ -91,18 +91,19 @@ impl BoosterRates {
         if codes.is_empty() {
             return nothing();
         }
-        let rates = Self {
-            pairs: steps_of_pairs,
-            ..Self::of_steps(columns.n_features(), columns_of_rates)
-        };
+        let rates = Self::of_steps(columns.n_features(), columns_of_rates, steps_of_pairs);
         Ok((rates, Cow::Owned(binned.with_narrow(codes)?)))
     }
 
-    /// Columns of features, given by their steps, after `n_features` features.
-    pub(super) fn of_steps(n_features: usize, steps: Vec<(usize, RateSteps)>) -> Self {
+    /// Columns of features, and then of pairs, given by their steps, after `n_features` features.
+    pub(super) fn of_steps(
+        n_features: usize,
+        steps: Vec<(usize, RateSteps)>,
+        pairs: Vec<PairSteps>,
+    ) -> Self {
         let column = |(feature, steps)| BoosterRate { feature, steps };
         let columns = steps.into_iter().map(column).collect();
-        Self { n_features, columns, pairs: Vec::new() }
+        Self { n_features, columns, pairs }
     }
 
     /// The feature of a column of codes, or the two of a pair.

@@ -8,7 +8,6 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use super::bags::{BagFit, RoundTerms};
-use super::begun::{Begun, PairChoice};
 use super::fit_rows::RowMass;
 use super::grow::TreePlan;
 use super::grown::Grown;
@@ -38,19 +37,40 @@ pub(super) trait FitSource {
     /// Whether this is a warm start.
     fn goes_on(&self) -> bool;
 
-    /// Chooses whether trees test pairs of categories, given the known rounds of the first bag; by
-    /// default they do not.
-    fn choose_pairs(
+    /// For each feature its number of categories, or `None` if it is numeric.
+    fn n_levels(&self) -> Vec<Option<u32>>;
+
+    /// Whether rows of a bag are held out.
+    fn has_held_out(&self, bag: &Self::Dealt) -> bool;
+
+    /// The same rows, with columns of the rates of pairs of categories of some features.
+    fn recoded(
         &self,
-        _params: &GradientParams,
-        dealt: Vec<Self::Dealt>,
-        begun: Option<Begun<StateOf<Self>>>,
-    ) -> Result<PairChoice<Self::Dealt, StateOf<Self>>, RankError>
-    where
-        Self: Sized,
-    {
-        Ok(PairChoice { dealt, begun })
-    }
+        params: &GradientParams,
+        dealt: &[Self::Dealt],
+        pairs: &[[usize; 2]],
+    ) -> Result<Vec<Self::Dealt>, RankError>;
+
+    /// Lets bags that train on all rows test these pairs of features.
+    fn set_pairs(&self, pairs: Vec<[usize; 2]>);
+
+    /// Decrease of the log loss of the held-out rows of a bag from one state to another, and its
+    /// standard error.
+    fn gain(
+        &self,
+        bag: &Self::Dealt,
+        before: &StateOf<Self>,
+        after: &StateOf<Self>,
+    ) -> Result<[f64; 2], RankError>;
+
+    /// By how much one Newton step by the categories of each pair of features lowers the log loss of
+    /// the held-out rows of a bag, to first order and in standard deviations.
+    fn merits(
+        &self,
+        bag: &Self::Dealt,
+        state: &StateOf<Self>,
+        pairs: &[[usize; 2]],
+    ) -> Result<Vec<f64>, RankError>;
 
     /// Starts with the rounds of an earlier fit, if there is one.
     fn replay(&self, bags: &mut [BagFit<'_, Self::Bag>]) -> Result<(), RankError>;

@@ -223,7 +223,7 @@ pub(crate) fn coded_rates(
 }
 
 /// The rates of a feature's categories in steps.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct RateSteps {
     /// Ascending.
     cuts: Vec<f64>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::trial::{TrialSums, TrialWant};
 use crate::RankError;
 use crate::boost::gradient::code_tree::CodeTree;
 use crate::boost::gradient::draws::Draw;
@@ -12,7 +13,7 @@ use crate::boost::gradient::fit_rows::RowMassScale;
 use crate::boost::gradient::sums::{CODES, UnitSums};
 use crate::data::{Binned, CellSplit, ClassSums, FeatureBins, LevelRates};
 use crate::rows::words::{WordReader, put_sums};
-use crate::rows::{CodedRows, Mergeable, RateCodes, View, other};
+use crate::rows::{CodedRows, Mergeable, PairCodes, RateCodes, View, other};
 
 /// A question of a fit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -21,6 +22,8 @@ pub(crate) enum GradientAsk {
     Mass { view: View, scale: RowMassScale },
     /// About the rows of several bags.
     Bags(BagsAsk),
+    /// About a trial, at the scores of bags after all trees that were sent.
+    Trial { bags: BagsAsk, want: TrialWant },
 }
 
 /// A question about several bags.
@@ -77,6 +80,9 @@ pub(crate) struct BagRowsAsk {
     pub(super) scale: RowMassScale,
     pub(super) levels: LevelMap,
     pub(super) rates: Vec<RateCodes>,
+    /// Pairs of categories, whose columns come last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) pairs: Vec<PairCodes>,
 }
 
 /// A question about the cells of a tree.
@@ -156,9 +162,10 @@ impl LevelMap {
 impl BagRowsAsk {
     /// Meaning of the codes, feature by feature, with the columns of rates.
     pub(super) fn features(&self, held: &[FeatureBins]) -> Vec<FeatureBins> {
-        let rates =
-            self.rates.iter().map(|rates| FeatureBins::Numeric { cuts: rates.cuts.clone() });
-        self.levels.features(held).into_iter().chain(rates).collect()
+        let rates = self.rates.iter().map(|rates| &rates.cuts);
+        let cuts = rates.chain(self.pairs.iter().map(|pairs| &pairs.cuts));
+        let columns = cuts.map(|cuts| FeatureBins::Numeric { cuts: cuts.clone() });
+        self.levels.features(held).into_iter().chain(columns).collect()
     }
 
     /// The codes of some rows, given those of the columns of rates.
@@ -169,7 +176,7 @@ impl BagRowsAsk {
     ) -> Result<Cow<'r, Binned>, RankError> {
         let held = &rows.binned;
         let n_features = held.features().len();
-        if self.levels.0.len() != n_features || rates.len() != self.rates.len() {
+        if self.levels.0.len() != n_features || rates.len() != self.rates.len() + self.pairs.len() {
             return Err(bad());
         }
         if rates.is_empty() && self.levels.0.iter().all(Option::is_none) {
@@ -209,7 +216,9 @@ impl BagRowsAsk {
 
     /// The codes of the columns of rates. Training rows have the steps of their folds.
     pub(super) fn rate_codes(&self, rows: &CodedRows) -> Result<Vec<Vec<u8>>, RankError> {
-        RateCodes::columns(&self.rates, rows, &self.learned)
+        let mut columns = RateCodes::columns(&self.rates, rows, &self.learned)?;
+        columns.extend(PairCodes::columns(&self.pairs, rows, &self.learned)?);
+        Ok(columns)
     }
 }
 
@@ -223,6 +232,7 @@ pub(crate) enum GradientSums {
     Mass(MassSums),
     /// Sums of each bag.
     Bags(Vec<BagSums>),
+    Trial(TrialSums),
     /// A holder lacks earlier decisions that the question requires.
     Behind,
 }
@@ -264,6 +274,7 @@ impl GradientSums {
         match ask {
             GradientAsk::Mass { .. } => Self::Mass(MassSums::default()),
             GradientAsk::Bags(ask) => Self::Bags(ask.bags.iter().map(BagSums::none).collect()),
+            GradientAsk::Trial { want, .. } => Self::Trial(TrialSums::none(want)),
         }
     }
 }
@@ -280,12 +291,13 @@ impl Mergeable for GradientSums {
             (Self::Bags(own), Self::Bags(more)) => {
                 own.iter_mut().zip(more).for_each(|(own, more)| own.merge(more));
             }
+            (Self::Trial(own), Self::Trial(more)) => own.merge(more)?,
             _ => return Err(other()),
         }
         Ok(())
     }
 
-    fn put_words(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         words.push(u64::from(matches!(self, Self::Behind)));
         match self {
             Self::Behind => {}
@@ -294,6 +306,7 @@ impl Mergeable for GradientSums {
                 words.extend(sums.mass);
             }
             Self::Bags(bags) => bags.iter().for_each(|bag| bag.put(words)),
+            Self::Trial(sums) => sums.put(words),
         }
     }
 
@@ -312,13 +325,14 @@ impl Mergeable for GradientSums {
                     bag.take(reader)?;
                 }
             }
+            Self::Trial(sums) => sums.take(reader)?,
         }
         Ok(())
     }
 }
 
 impl BagSums {
-    fn none(ask: &BagAsk) -> Self {
+    pub(super) fn none(ask: &BagAsk) -> Self {
         let Some(grow) = &ask.grow else { return Self::default() };
         let cell = |cell: &CellAsk| CellSums::none(grow, *cell);
         Self {

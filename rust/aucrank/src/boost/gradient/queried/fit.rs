@@ -1,17 +1,21 @@
 //! A fit to rows elsewhere: their codes, and the training rows of each bag.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::super::bags::{BagFit, RoundTerms, average, bag_seed};
 use super::super::best_split::SearchMemory;
 use super::super::draws::Draw;
 use super::super::fit::in_one_series;
+use super::super::gain::mass_shift;
 use super::super::grow::{GradientGrower, TreePlan};
 use super::super::grown::Grown;
 use super::super::held_out_params::{HeldOutMeasure, HeldOutRows};
 use super::super::histogram::BinLayout;
 use super::super::loss::{Loss, mean_log_loss};
 use super::super::model::{GradientBoosted, GradientFields};
+use super::super::pair_merit::{StepSums, newton_steps};
+use super::super::pair_steps::PairSteps;
 use super::super::params::GradientParams;
 use super::super::rate_columns::BoosterRates;
 use super::super::source::{BagSource, FitSource, NextTree};
@@ -22,6 +26,7 @@ use super::ask::{
 };
 use super::tree::QueriedTree;
 use super::tree::{BagLine, Talk, Work};
+use super::trial::{PairStep, TrialSums, TrialWant};
 use crate::boost::gradient::code_tree::CodeTree;
 use crate::boost::gradient::fit_rows::{RowMass, RowMassScale};
 use crate::boost::gradient::level_codes::KeptLevels;
@@ -29,7 +34,7 @@ use crate::data::{
     CodeTest, FeatureBins, N_RATE_FOLDS, RateSteps, RowFolds, SEED_OF_RATES, check_monotonic, mix,
 };
 use crate::formula::Test;
-use crate::rows::{AskLevels, FitId, RateCodes, RateFolds, Rows, View};
+use crate::rows::{AskLevels, FitId, PairCodes, RateCodes, RateFolds, Rows, View, pair_of_number};
 use crate::{Interrupt, RankError};
 
 /// Fits a model by gradient boosting to rows in parts, wherever they are: the same model as
@@ -78,7 +83,11 @@ pub fn fit_gradient_boosting_rows(
     interrupt: &Interrupt,
 ) -> Result<GradientBoosted, RankError> {
     let mut bags = fit_bags(rows, fit_number, params, interrupt)?;
-    let parts = if params.n_bags == 1 { bags.swap_remove(0) } else { average(bags) };
+    let parts = if params.n_bags == 1 {
+        bags.swap_remove(0).without_unasked_pairs()
+    } else {
+        average(bags)
+    };
     Ok(GradientBoosted::new(parts))
 }
 
@@ -221,6 +230,8 @@ impl FitCodes {
 struct QueriedFit<'a> {
     talk: &'a Talk<'a>,
     codes: Arc<FitCodes>,
+    /// Pairs of features whose pairs of categories trees may test, once chosen.
+    pairs: OnceCell<Vec<[usize; 2]>>,
 }
 
 /// The rows of a bag.
@@ -232,15 +243,19 @@ struct QueriedRows {
     total: RowMass,
     scale: RowMassScale,
     rates: Arc<BoosterRates>,
-    rate_codes: Vec<RateCodes>,
+    /// What the columns of rates are made of.
+    of_rates: RatesOfRows,
 }
 
 /// Columns of rates from the rows of a bag.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct RatesOfRows {
+    /// `None` if no row can be left out.
+    folds: Option<RateFolds>,
     /// For each column its feature and its steps.
     steps: Vec<(usize, RateSteps)>,
     codes: Vec<RateCodes>,
+    pairs: Vec<PairCodes>,
 }
 
 /// The choice of held-out rows of each bag.
@@ -255,7 +270,7 @@ impl<'a> QueriedFit<'a> {
         let frame = talk.rows.frame();
         let rows_of_levels = talk.fit.ask(talk.rows, View::All, AskLevels, talk.interrupt)?.0;
         let codes = FitCodes::new(frame.features(), rows_of_levels, frame.total().rows);
-        Ok(Self { talk, codes: Arc::new(codes) })
+        Ok(Self { talk, codes: Arc::new(codes), pairs: OnceCell::new() })
     }
 
     fn rows(
@@ -273,9 +288,62 @@ impl<'a> QueriedFit<'a> {
             sums = self.mass(&learned, scale)?;
         }
         let total = RowMass { of_classes: sums.mass, n_rows: sums.weight.rows };
-        let RatesOfRows { steps, codes: rate_codes } = self.rates(params, seed, &learned)?;
-        let rates = Arc::new(BoosterRates::of_steps(self.codes.features.len(), steps));
-        Ok(QueriedRows { seed, learned, held_out, total, scale, rates, rate_codes })
+        let of_rates = self.rates(params, seed, &learned)?;
+        let rates = self.columns(&of_rates, Vec::new());
+        Ok(QueriedRows { seed, learned, held_out, total, scale, rates, of_rates })
+    }
+
+    fn columns(&self, of_rates: &RatesOfRows, pairs: Vec<PairSteps>) -> Arc<BoosterRates> {
+        let steps = of_rates.steps.clone();
+        Arc::new(BoosterRates::of_steps(self.codes.features.len(), steps, pairs))
+    }
+
+    /// The same rows with columns of the rates of pairs of categories.
+    fn with_pairs(
+        &self,
+        params: &GradientParams,
+        bag: &QueriedRows,
+        pairs: &[[usize; 2]],
+    ) -> Result<QueriedRows, RankError> {
+        let Talk { rows, fit, interrupt, .. } = self.talk;
+        let mut of_rates = RatesOfRows { pairs: Vec::new(), ..bag.of_rates.clone() };
+        if of_rates.folds.is_none() {
+            of_rates.folds = self.rate_folds(bag.seed)?;
+        }
+        let mut steps_of_pairs = Vec::new();
+        if let Some(folds) = of_rates.folds.clone() {
+            for &features in pairs {
+                let mut found =
+                    folds.pair_rates(*rows, fit, &bag.learned, &[features], interrupt)?;
+                let Some((numbers, rates)) = found.pop() else { return Err(bad()) };
+                let n_first = self.n_levels()[features[0]].unwrap_or(0);
+                let levels: Vec<[u32; 2]> = numbers.iter().copied().map(pair_of_number).collect();
+                let all = PairSteps::listed(features, n_first, &levels);
+                let Some((steps, cuts)) = all.stepped(&rates, params.max_bins) else { continue };
+                let step = |pair, fold: Option<u16>| {
+                    cuts.step(match fold {
+                        Some(fold) => rates.outside(pair, fold),
+                        None => rates.overall(pair),
+                    })
+                };
+                let folds = Arc::clone(&folds.0);
+                let (codes, of_others) = (cuts.0.clone(), cuts.step(0.0));
+                of_rates
+                    .pairs
+                    .push(PairCodes::new(features, codes, folds, &numbers, step, of_others));
+                steps_of_pairs.push(steps.without_others());
+            }
+        }
+        let (learned, held_out) = (bag.learned.clone(), bag.held_out.clone());
+        let rates = self.columns(&of_rates, steps_of_pairs);
+        let QueriedRows { seed, total, scale, .. } = *bag;
+        Ok(QueriedRows { seed, learned, held_out, total, scale, rates, of_rates })
+    }
+
+    /// The folds by which rates are learned; `None` if no row can be left out.
+    fn rate_folds(&self, seed: u64) -> Result<Option<RateFolds>, RankError> {
+        let folds = self.talk.order(mix(seed ^ SEED_OF_RATES))?.folds(N_RATE_FOLDS);
+        Ok((folds.n_folds() > 1).then(|| RateFolds(Arc::new(folds))))
     }
 
     /// The training rows of a bag, and its held-out rows.
@@ -319,14 +387,10 @@ impl<'a> QueriedFit<'a> {
         if features.is_empty() {
             return Ok(RatesOfRows::default());
         }
-        let folds = self.talk.order(mix(seed ^ SEED_OF_RATES))?.folds(N_RATE_FOLDS);
-        if folds.n_folds() < 2 {
-            return Ok(RatesOfRows::default());
-        }
-        let folds = RateFolds(Arc::new(folds));
+        let Some(folds) = self.rate_folds(seed)? else { return Ok(RatesOfRows::default()) };
         let Talk { rows, fit, interrupt, .. } = self.talk;
         let found = folds.rates(*rows, fit, view, features.clone(), interrupt)?;
-        let mut all = RatesOfRows::default();
+        let mut all = RatesOfRows { folds: Some(folds.clone()), ..RatesOfRows::default() };
         for (feature, rates) in features.into_iter().zip(found) {
             let is_rare = |level| kept.is_rare(feature, level);
             let Some(steps) = RateSteps::informative(&rates, params.max_bins, is_rare) else {
@@ -366,11 +430,77 @@ impl<'s> FitSource for QueriedFit<'s> {
     }
 
     fn deal_all(&self, params: &GradientParams) -> Result<Vec<QueriedRows>, RankError> {
-        (0..params.n_bags).map(|number| self.rows(params, number, (View::All, None))).collect()
+        let of_bag = |number| self.rows(params, number, (View::All, None));
+        let all: Vec<QueriedRows> = (0..params.n_bags).map(of_bag).collect::<Result<_, _>>()?;
+        match self.pairs.get() {
+            Some(pairs) => self.recoded(params, &all, pairs),
+            None => Ok(all),
+        }
     }
 
     fn goes_on(&self) -> bool {
         false
+    }
+
+    fn n_levels(&self) -> Vec<Option<u32>> {
+        self.talk.rows.frame().n_levels()
+    }
+
+    fn has_held_out(&self, bag: &QueriedRows) -> bool {
+        bag.held_out.is_some()
+    }
+
+    fn recoded(
+        &self,
+        params: &GradientParams,
+        dealt: &[QueriedRows],
+        pairs: &[[usize; 2]],
+    ) -> Result<Vec<QueriedRows>, RankError> {
+        dealt.iter().map(|bag| self.with_pairs(params, bag, pairs)).collect()
+    }
+
+    fn set_pairs(&self, pairs: Vec<[usize; 2]>) {
+        self.pairs.get_or_init(|| pairs);
+    }
+
+    fn gain(
+        &self,
+        bag: &QueriedRows,
+        before: &BagLine,
+        after: &BagLine,
+    ) -> Result<[f64; 2], RankError> {
+        let Some(held_out) = &bag.held_out else { return Err(bad()) };
+        let weight = self.mass(held_out, bag.scale)?.weight;
+        let shift = mass_shift(u128::from(weight.pos) + u128::from(weight.neg));
+        match self.talk.trial(&[before, after], &TrialWant::Gain { shift })? {
+            TrialSums::Gain(sums) => Ok(sums.gain()),
+            _ => Err(bad()),
+        }
+    }
+
+    fn merits(
+        &self,
+        bag: &QueriedRows,
+        state: &BagLine,
+        pairs: &[[usize; 2]],
+    ) -> Result<Vec<f64>, RankError> {
+        let mut merits = Vec::with_capacity(pairs.len());
+        // One after the other: each may have as many pairs of categories as there are rows.
+        for &features in pairs {
+            let want = TrialWant::Steps(vec![features]);
+            let TrialSums::Steps(mut found) = self.talk.trial(&[state], &want)? else {
+                return Err(bad());
+            };
+            let (pairs, sums): (Vec<u64>, Vec<StepSums>) =
+                found.pop().into_iter().flatten().unzip();
+            let steps = newton_steps(&sums, bag.total.n_rows);
+            let want = TrialWant::Merits(vec![PairStep { features, pairs, steps }]);
+            match self.talk.trial(&[state], &want)? {
+                TrialSums::Merits(sums) => merits.extend(sums.first().map(|sums| sums.merit())),
+                _ => return Err(bad()),
+            }
+        }
+        Ok(merits)
     }
 
     fn replay(&self, _bags: &mut [BagFit<'_, QueriedBag<'s>>]) -> Result<(), RankError> {
@@ -392,7 +522,8 @@ impl<'s> FitSource for QueriedFit<'s> {
                 start: 0.0,
                 scale: rows.scale,
                 levels: self.codes.map.clone(),
-                rates: rows.rate_codes.clone(),
+                rates: rows.of_rates.codes.clone(),
+                pairs: rows.of_rates.pairs.clone(),
             };
             let source = QueriedBag {
                 talk: self.talk,
@@ -458,6 +589,10 @@ impl BagSource for QueriedBag<'_> {
 
     fn n_levels(&self) -> Vec<Option<u32>> {
         self.talk.rows.frame().n_levels()
+    }
+
+    fn pairs(&self) -> Vec<PairSteps> {
+        self.rates.pairs().to_vec()
     }
 
     fn start(&mut self, score: f64) {

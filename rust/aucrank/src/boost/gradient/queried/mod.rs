@@ -12,8 +12,8 @@
 //!
 //! - `ask`: the codes of a fit, its questions, and the sums in answers; `state`: the state kept by
 //!   a part of the rows, and its answers;
-//! - `tree`: the source of one tree, and the questions of concurrent bags; `fit`: the source of a
-//!   bag and of a fit.
+//! - `trial`: questions about the trial of pairs of categories; `tree`: the source of one tree, and
+//!   the questions of concurrent bags; `fit`: the source of a bag and of a fit.
 
 mod ask;
 mod fit;
@@ -21,6 +21,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod trial;
 
 pub(crate) use ask::GradientAsk;
 pub use fit::{fit_gradient_boosting_rows, fit_gradient_folds_rows};

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::super::gain::GainSums;
 use super::super::histogram::BinLayout;
 use super::super::loss::log_loss_units;
 use super::super::loss_of_rows::LossAt;
 use super::super::memory_fit::fill;
+use super::super::pair_merit::{MeritSums, StepSums};
 use super::super::sides::Sides;
 use super::super::sums::{PackedSums, UnitSums};
 use super::super::tree_rows::{Derivatives, NodeRows};
@@ -15,9 +17,10 @@ use super::ask::{
     BagAsk, BagRowsAsk, BagSums, BagsAsk, CellGrowth, CellStep, CellSums, GradientAsk,
     GradientSums, GrowAsk, SentTree,
 };
+use super::trial::{PairStep, TrialSums, TrialWant, merge_equal};
 use crate::boost::gradient::fit_rows::MOST_MASS;
 use crate::data::{Binned, CellId, CellSplit, RowTally, seeded};
-use crate::rows::{CodedRows, Kept, PartView, Question, RowFrame, View};
+use crate::rows::{CodedRows, Kept, PartView, Question, RowFrame, View, pair_of_row};
 use crate::{Interrupt, RankError};
 
 /// The state that a part of the rows keeps for the bags of a fit.
@@ -82,6 +85,8 @@ impl Question for GradientAsk {
             Self::Bags(ask) => ask.bags.iter().any(|bag| {
                 bag.rows.is_some() || bag.measures || bag.grow.as_ref().is_some_and(GrowAsk::begins)
             }),
+            // For the rows of a bag.
+            Self::Trial { .. } => true,
         }
     }
 
@@ -108,6 +113,11 @@ impl Question for GradientAsk {
             (Self::Bags(ask), sum) => {
                 let mut states = kept.take::<BagStates>().unwrap_or_default();
                 states.add_bags(ask, rows, kept.buffers(), sum)?;
+                kept.put(states);
+            }
+            (Self::Trial { bags, want }, sum) => {
+                let mut states = kept.take::<BagStates>().unwrap_or_default();
+                states.add_trial(bags, want, rows, kept.buffers(), sum)?;
                 kept.put(states);
             }
             _ => return Err(bad("sums are of another question")),
@@ -160,7 +170,111 @@ impl BagStates {
     }
 }
 
+impl BagStates {
+    /// Adds the sums of a trial, at the scores after all trees that were sent.
+    fn add_trial(
+        &mut self,
+        ask: &BagsAsk,
+        want: &TrialWant,
+        rows: RowsOfPart<'_>,
+        buffers: &mut CellBuffers,
+        sum: &mut GradientSums,
+    ) -> Result<(), RankError> {
+        let mut none = GradientSums::Bags(ask.bags.iter().map(BagSums::none).collect());
+        self.add_bags(ask, rows, buffers, &mut none)?;
+        if matches!(none, GradientSums::Behind) {
+            *sum = GradientSums::Behind;
+            return Ok(());
+        }
+        let GradientSums::Trial(sums) = sum else {
+            return Err(bad("sums are of another question"));
+        };
+        let state = |place: usize| {
+            let bag = ask.bags.get(place)?;
+            self.0.iter().find(|state| state.key == bag.key)
+        };
+        let first = state(0).ok_or_else(|| bad("there is no bag"))?;
+        match (want, sums) {
+            (TrialWant::Gain { shift }, TrialSums::Gain(sums)) => {
+                let second = state(1).ok_or_else(|| bad("there is one bag"))?;
+                first.add_gain(second, *shift, rows, sums);
+            }
+            (TrialWant::Steps(pairs), TrialSums::Steps(of_pairs)) => {
+                for (&features, sums) in pairs.iter().zip(of_pairs) {
+                    rows.interrupt.check()?;
+                    first.add_steps(features, rows, sums)?;
+                }
+            }
+            (TrialWant::Merits(steps), TrialSums::Merits(of_pairs)) => {
+                for (step, sums) in steps.iter().zip(of_pairs) {
+                    rows.interrupt.check()?;
+                    first.add_merits(step, rows, sums)?;
+                }
+            }
+            _ => return Err(bad("sums are of another question")),
+        }
+        Ok(())
+    }
+}
+
 impl BagState {
+    /// The held-out rows, each with its weight in units.
+    fn held_out<'r>(&'r self, rows: RowsOfPart<'r>) -> impl Iterator<Item = (usize, u64)> + 'r {
+        let listed = self.bag.held_out.iter().flat_map(move |view| rows.coded.of_view(view));
+        listed.map(move |row| {
+            let row = row as usize;
+            (row, rows.coded.units.get(row).copied().unwrap_or(1))
+        })
+    }
+
+    fn add_gain(&self, after: &Self, shift: u32, rows: RowsOfPart<'_>, sums: &mut GainSums) {
+        let tally = rows.coded.sums(rows.frame);
+        for (row, units) in self.held_out(rows) {
+            let copies = if rows.coded.units.is_empty() { 1 } else { tally.of(row).rows };
+            let scores = [self.scores[row], after.scores[row]];
+            let mass = units.unbounded_shr(shift);
+            sums.add(scores, rows.coded.positive[row], mass, copies);
+        }
+    }
+
+    fn add_steps(
+        &self,
+        features: [usize; 2],
+        rows: RowsOfPart<'_>,
+        sums: &mut Vec<(u64, StepSums)>,
+    ) -> Result<(), RankError> {
+        let pair = pair_of_row(rows.coded, features).ok_or_else(|| bad("pairs of other rows"))?;
+        for row in rows.coded.of_view(&self.bag.learned) {
+            let row = row as usize;
+            let Some(number) = pair(row) else { continue };
+            let mass = rows.coded.units.get(row).map_or(1, |&units| self.bag.scale.mass(units));
+            let mut of_row = StepSums::default();
+            of_row.add(self.scores[row], rows.coded.positive[row], mass);
+            sums.push((number, of_row));
+        }
+        merge_equal(sums);
+        Ok(())
+    }
+
+    fn add_merits(
+        &self,
+        step: &PairStep,
+        rows: RowsOfPart<'_>,
+        sums: &mut MeritSums,
+    ) -> Result<(), RankError> {
+        let pair = pair_of_row(rows.coded, step.features);
+        let pair = pair.filter(|_| step.pairs.len() == step.steps.len() && step.pairs.is_sorted());
+        let pair = pair.ok_or_else(|| bad("pairs of other rows"))?;
+        for (row, units) in self.held_out(rows) {
+            let place = pair(row).and_then(|number| step.pairs.binary_search(&number).ok());
+            if let Some(place) = place {
+                let positive = rows.coded.positive[row];
+                sums.add(self.scores[row], positive, units, step.steps[place]);
+            }
+        }
+        Ok(())
+    }
+
     /// The state from which a question starts; `None` if it requires decisions that were not sent.
     fn caught_up(
         state: Option<Self>,

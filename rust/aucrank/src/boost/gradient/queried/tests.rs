@@ -172,6 +172,39 @@ fn rates_of_many_categories_are_those_of_memory() {
     }
 }
 
+#[test]
+fn pairs_of_categories_are_those_of_memory() {
+    let n_rows = 3000;
+    for (weights, n_categories, params) in [
+        (Weights::None, 3, stopped(HeldOutRows::Fold, 3, false)),
+        (Weights::Whole, 2, stopped(HeldOutRows::Share(0.3), 1, true)),
+        (Weights::Fractions, 2, stopped(HeldOutRows::Share(0.3), 2, false)),
+        // More pairs than a fit may use: the strongest are chosen.
+        (Weights::Fractions, 12, stopped(HeldOutRows::Share(0.3), 1, false)),
+    ] {
+        let params = GradientParams { n_rounds: 30, ..params };
+        let data = Data::of_pairs(n_rows, weights, n_categories);
+        let expected = in_memory(&data, &params);
+        let n_features = 2 + n_categories;
+        let meant = [n_features - 2, n_features - 1];
+        assert!(expected.pair_steps().iter().any(|pair| pair.features() == meant), "{weights:?}");
+        let bounds = uneven(n_rows, 5);
+        let frame = data.survey(&bounds, binning(&params));
+        for loses_state in [false, true] {
+            let cluster = cluster(&data, &frame, &bounds, loses_state);
+            let found = fit_gradient_boosting_rows(&cluster, 2, &params, &Interrupt::default());
+            assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}, {n_categories}");
+        }
+    }
+    // Pairs that do not tell are tried, and left alone.
+    let data = Data::new(n_rows, Weights::Whole);
+    let params = stopped(HeldOutRows::Fold, 2, false);
+    let bounds = uneven(n_rows, 3);
+    let stored = data.store(data.survey(&bounds, binning(&params)), &bounds, None);
+    let found = fit_gradient_boosting_rows(&stored, 2, &params, &Interrupt::default());
+    assert_eq!(found, Ok(in_memory(&data, &params)));
+}
+
 /// Rows that record questions and answers.
 struct Listened {
     rows: StoredRows,
@@ -185,7 +218,7 @@ impl Rows for Listened {
 
     fn pass(&self, ask: &Ask, interrupt: &Interrupt) -> Result<Answer, RankError> {
         let answer = self.rows.pass(ask, interrupt)?;
-        self.said.lock().unwrap().push((ask.to_bytes(), answer.to_bytes()));
+        self.said.lock().unwrap().push((ask.to_bytes(), answer.clone().to_bytes()));
         Ok(answer)
     }
 }
@@ -235,9 +268,13 @@ fn several_bags_take_no_more_questions_than_one() {
 
 #[test]
 fn damaged_questions_and_answers_are_errors() {
-    let data = Data::new(400, Weights::Whole);
     let params = GradientParams { n_rounds: 2, ..stopped(HeldOutRows::Fold, 2, false) };
-    let (_, listened) = said(&data, &params);
+    are_refused_if_damaged(&Data::new(400, Weights::Whole), &params);
+    are_refused_if_damaged(&Data::of_pairs(600, Weights::Whole, 2), &params);
+}
+
+fn are_refused_if_damaged(data: &Data, params: &GradientParams) {
+    let (_, listened) = said(data, params);
     let frame = listened.rows.frame();
     let rows = data.store(frame.clone(), &[0, data.positive.len()], None);
     let mut n_refused = 0;

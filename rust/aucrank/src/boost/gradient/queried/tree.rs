@@ -14,6 +14,7 @@ use super::ask::{
     BagAsk, BagRowsAsk, BagSums, BagsAsk, CellAsk, CellStep, CellSums, GradientAsk, GradientSums,
     GrowAsk, SentTree,
 };
+use super::trial::{TrialSums, TrialWant};
 use crate::data::{CellId, CellSplit, DealOrder};
 use crate::rows::{FitId, Rows, View};
 use crate::{Interrupt, RankError};
@@ -371,6 +372,25 @@ impl<'a> Talk<'a> {
         self.fit.ask(self.rows, View::All, ask, self.interrupt)
     }
 
+    /// The sums of a trial, at the scores of some bags.
+    pub(super) fn trial(
+        &self,
+        bags: &[&BagLine],
+        want: &TrialWant,
+    ) -> Result<TrialSums, RankError> {
+        for sends_all in [false, true] {
+            let live = self.live.borrow().clone();
+            let bags = bags.iter().map(|line| line.question(false, None).ask(sends_all)).collect();
+            let bags = BagsAsk { live, bags };
+            match self.ask(GradientAsk::Trial { bags, want: want.clone() })? {
+                GradientSums::Trial(sums) => return Ok(sums),
+                GradientSums::Behind if !sends_all => {}
+                _ => break,
+            }
+        }
+        Err(lacking())
+    }
+
     /// The order of all rows by a seed.
     pub(super) fn order(&self, seed: u64) -> Result<DealOrder, RankError> {
         self.fit.order(self.rows, seed, self.interrupt)
@@ -417,8 +437,12 @@ impl<'a> Talk<'a> {
                 _ => break,
             }
         }
-        Err(RankError::BadAnswer("a holder lacks what it was sent".to_owned()))
+        Err(lacking())
     }
+}
+
+fn lacking() -> RankError {
+    RankError::BadAnswer("a holder lacks what it was sent".to_owned())
 }
 
 /// Work that may wait for answers.
@@ -457,14 +481,7 @@ impl BagLine {
         measures: bool,
         grow: Option<GrowAsk>,
     ) -> Result<BagSums, RankError> {
-        self.waiting.replace(Waiting::Question(BagQuestion {
-            key: self.key.number,
-            bag: Arc::clone(&self.bag),
-            trees: self.trees.clone(),
-            n_sent: self.n_sent,
-            measures,
-            grow,
-        }));
+        self.waiting.replace(Waiting::Question(self.question(measures, grow)));
         let sums = std::future::poll_fn(|_| {
             let mut waiting = self.waiting.borrow_mut();
             match std::mem::take(&mut *waiting) {
@@ -478,6 +495,17 @@ impl BagLine {
         .await;
         self.n_sent = Some(self.trees.len());
         Ok(sums)
+    }
+
+    fn question(&self, measures: bool, grow: Option<GrowAsk>) -> BagQuestion {
+        BagQuestion {
+            key: self.key.number,
+            bag: Arc::clone(&self.bag),
+            trees: self.trees.clone(),
+            n_sent: self.n_sent,
+            measures,
+            grow,
+        }
     }
 
     /// The queue of its questions.
