@@ -15,10 +15,10 @@ from aucrank._data.facts import Facts, RowSurvey, learn_facts
 from aucrank._data.passes import Batch, Passes
 from aucrank._data.schema import errors_by_name
 from aucrank.data import _sampled
-from aucrank.data._gathered import Gathered, LeastRowsOf, SurveyOf
+from aucrank.data._gathered import Gathered, LeastRowsOf, SurveyOf, gathered_here
 from aucrank.data._raw import RawRows, ReadRows
 from aucrank.data._sampled import Bounds, LeastRows, MostRows
-from aucrank.data._scores import WeightUnit
+from aucrank.data._scores import WeightUnit, unit_of_weights
 from aucrank.data._stored import Rows, stored_rows
 
 if TYPE_CHECKING:
@@ -31,6 +31,23 @@ class Engine(ABC):
     #: Whether it counts rows and cannot return them.
     is_counted = False
 
+    #: Whether rows are on the workers of a cluster.
+    is_cluster = False
+
+    def collects(self, n_bytes: int) -> bool:
+        """Whether rows elsewhere are brought here for a fit that takes so many bytes for them."""
+        return False
+
+    def need_collected(self, n_bytes: int, n_rows: int, name: str) -> None:
+        """Check that rows may be brought here for a fit that cannot be learned from sums of them.
+
+        Raises
+        ------
+        ValueError
+            If they take too many bytes.
+        """
+        return
+
     @abstractmethod
     def facts(
         self, estimator: BaseEstimator, passes: Passes, survey: RowSurvey, *, any_columns: bool
@@ -42,6 +59,12 @@ class Engine(ABC):
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
     ) -> AbstractContextManager[Rows]:
         """Choose bins and code the rows; see `Dataset.rows`."""
+
+    @abstractmethod
+    def codes(
+        self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
+    ) -> _core.StoredRows:
+        """Choose bins and code the rows, and have the codes here; see `Dataset.codes`."""
 
     @abstractmethod
     def gathered(self, dataset: "Dataset", facts: Facts, what: Gathered, n_threads: int) -> Any:
@@ -67,7 +90,11 @@ class Engine(ABC):
 
     def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
         """Return the rows for a fit that reads raw values in passes; see `Dataset.raw_rows`."""
-        return ReadRows(dataset, self, facts, n_threads)
+
+        def gather(what: Gathered) -> Any:
+            return self.gathered(dataset, facts, what, n_threads)
+
+        return ReadRows(gather, facts, self.weight_unit(dataset, facts), dataset.spill_dir)
 
     def least_bounds(
         self, dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int
@@ -147,37 +174,28 @@ class LocalEngine(Engine):
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
     ) -> AbstractContextManager[Rows]:
         """Code the rows into memory, or into a file if they take much."""
+        return nullcontext(self.codes(dataset, facts, binning, n_threads))
+
+    def codes(
+        self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
+    ) -> _core.StoredRows:
+        """Code the rows as for `rows`."""
         with errors_by_name(facts.schema):
             frame = self.frame(dataset, facts, binning, n_threads)
-        return nullcontext(stored_rows(dataset, facts, frame, n_threads))
+        return stored_rows(dataset, facts, frame, n_threads)
 
     def gathered(self, dataset: "Dataset", facts: Facts, what: Gathered, n_threads: int) -> Any:
         """Read the rows, and add them batch by batch."""
-        state = what.whole()
-        for batch in dataset.coded_batches(facts):
-            what.add(state, batch, n_threads)
-        return state
+        return gathered_here(dataset.coded_batches(facts), n_threads, what)
 
     def weight_unit(self, dataset: "Dataset", facts: Facts) -> WeightUnit:
         """Read the weights, twice unless they are counts."""
         if facts.target.largest_weights is None:
             return None
-        found, n_rows = _core.WeightRange(), 0
-        for weights in _weights(dataset, facts):
-            found = found.with_part(weights, n_rows)
-            n_rows += len(weights)
-        if found.are_counts():
-            return found, 0
-        return found, sum(found.relative_sum(weights) for weights in _weights(dataset, facts))
+        return unit_of_weights(lambda: dataset.weight_batches(facts))
 
     def parts_within(
         self, dataset: "Dataset", facts: Facts, bounds: Bounds, n_threads: int
     ) -> Iterator[CodedBatch]:
         """Read the rows, and yield those within the bounds of a sample, batch by batch."""
         return _sampled.parts_within(dataset, facts, bounds, n_threads)
-
-
-def _weights(dataset: "Dataset", facts: Facts) -> Iterator[NDArray[np.float64]]:
-    for weights in dataset.weight_batches(facts):
-        assert weights is not None
-        yield weights

@@ -2,6 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,3 +177,11 @@ class ScoresOf(Gathered):
     def merge(self, state: _core.RocState, sent: bytes, n_threads: int) -> None:
         """Add the state of other rows."""
         state.merge(_core.RocState.from_bytes(sent), n_threads)
+
+
+def gathered_here(batches: Iterable[CodedBatch], n_threads: int, what: Gathered) -> Any:
+    """Return the state of the rows of all batches."""
+    state = what.whole()
+    for batch in batches:
+        what.add(state, batch, n_threads)
+    return state

@@ -1,15 +1,13 @@
 """Raw rows that a fit reads in passes: objects that answer its queries."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from aucrank import _core
+from aucrank._data.data_files import PathLike
 from aucrank._data.facts import Facts
 from aucrank.data._gathered import Gathered, PointsOf, ScoresOf, SumsOf
 from aucrank.data._scores import Scores, WeightUnit
-
-if TYPE_CHECKING:
-    from aucrank.data._dataset import Dataset
-    from aucrank.data._engine import Engine
 
 
 class RawRows(Protocol):
@@ -41,40 +39,39 @@ class ReadRows:
 
     Parameters
     ----------
-    dataset : Dataset
-        The data set.
-    engine : Engine
-        Reads its rows.
+    gather : callable
+        Returns the state of all rows.
     facts : Facts
-        Facts about it.
-    n_threads : int
-        At least 1.
+        Facts about them.
+    weights : tuple of WeightRange and int, or None
+        What determines the unit of all weights, None if every row counts once.
+    spill_dir : path-like or None
+        Folder for scores that take much memory; None for the system's temporary folder.
     """
 
-    def __init__(self, dataset: "Dataset", engine: "Engine", facts: Facts, n_threads: int) -> None:
+    def __init__(
+        self,
+        gather: Callable[[Gathered], Any],
+        facts: Facts,
+        weights: WeightUnit,
+        spill_dir: PathLike | None,
+    ) -> None:
         self.n_levels = facts.schema.n_levels
-        self.weights = engine.weight_unit(dataset, facts)
-        self._dataset = dataset
-        self._engine = engine
-        self._facts = facts
-        self._n_threads = n_threads
+        self.weights = weights
+        self._gather = gather
+        self._spill_dir = spill_dir
 
     def round(self, ask: bytes) -> _core.RawSums:
         """Return the sums of all rows for a query."""
-        sums: _core.RawSums = self._gathered(SumsOf(ask))
+        sums: _core.RawSums = self._gather(SumsOf(ask))
         return sums
 
     def roc_state(self, score: Scores) -> _core.RocState:
         """Return the scores of all rows, which are in files if they take much memory."""
-        state: _core.RocState = self._gathered(
-            ScoresOf(score, self.weights, self._dataset.spill_dir)
-        )
+        state: _core.RocState = self._gather(ScoresOf(score, self.weights, self._spill_dir))
         return state
 
     def point_counts(self, score: Scores) -> _core.PointCounts:
         """Return the rows by points."""
-        counts: _core.PointCounts = self._gathered(PointsOf(score, self.weights))
+        counts: _core.PointCounts = self._gather(PointsOf(score, self.weights))
         return counts
-
-    def _gathered(self, what: Gathered) -> Any:
-        return self._engine.gathered(self._dataset, self._facts, what, self._n_threads)

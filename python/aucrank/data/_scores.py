@@ -1,6 +1,7 @@
 """Scores of raw rows that are read in passes, for ranking and for counting."""
 
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,3 +38,22 @@ def in_units(weights: NDArray[np.float64] | None, unit: WeightUnit) -> NDArray[n
         return None
     largest, relative = unit
     return largest.units(relative, weights)
+
+
+def unit_of_weights(
+    read: Callable[[], Iterable[NDArray[np.float64] | None]],
+) -> tuple[_core.WeightRange, int]:
+    """Return what determines the unit of weights, which a function reads batch by batch."""
+    found, n_rows = _core.WeightRange(), 0
+    for weights in _known(read()):
+        found = found.with_part(weights, n_rows)
+        n_rows += len(weights)
+    if found.are_counts():
+        return found, 0
+    return found, sum(found.relative_sum(weights) for weights in _known(read()))
+
+
+def _known(batches: Iterable[NDArray[np.float64] | None]) -> Iterator[NDArray[np.float64]]:
+    for weights in batches:
+        assert weights is not None
+        yield weights

@@ -2,7 +2,6 @@
 
 import secrets
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -34,9 +33,6 @@ class RemoteRows(Protocol):
     def round(self, ask: bytes) -> bytes:
         """Return the merged answer of all rows to a query of the core."""
 
-    def coded_rows(self) -> Iterator[bytes]:
-        """Yield all coded rows, in order, in the form of the core."""
-
 
 #: Rows that a fit of the core queries.
 Rows = _core.StoredRows | RemoteRows
@@ -62,7 +58,7 @@ def stored_rows(dataset: "Dataset", facts: Facts, frame: bytes, n_threads: int) 
         The rows; large ones are in a file, which is deleted with them.
     """
     path: Path | None = None
-    if facts.n_rows * _row_bytes(facts) > _IN_MEMORY:
+    if bytes_of_codes(facts) > _IN_MEMORY:
         folder = dataset.spill_dir or tempfile.gettempdir()
         path = Path(folder) / f"aucrank-codes-{secrets.token_hex(8)}.tmp"
     rows = _core.StoredRows(frame, path)
@@ -73,14 +69,16 @@ def stored_rows(dataset: "Dataset", facts: Facts, frame: bytes, n_threads: int) 
     return rows
 
 
-def gathered(rows: Rows) -> _core.StoredRows:
-    """Return rows that are here; those elsewhere are fetched."""
-    if isinstance(rows, _core.StoredRows):
-        return rows
-    here = _core.StoredRows(rows.frame, None)
-    for some in rows.coded_rows():
-        here.add_bytes(some)
-    return here
+def bytes_of_codes(facts: Facts) -> int:
+    """Return the maximal number of bytes of all coded rows."""
+    return facts.n_rows * _row_bytes(facts)
+
+
+def bytes_of_values(facts: Facts) -> int:
+    """Return the maximal number of bytes of all rows as they are before they are coded."""
+    of_weight = 0 if facts.target.largest_weights is None else 8
+    of_block = 0 if facts.blocks is None else 8
+    return facts.n_rows * (1 + of_weight + of_block + 8 * len(facts.schema.features))
 
 
 def _row_bytes(facts: Facts) -> int:
