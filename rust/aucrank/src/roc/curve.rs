@@ -360,6 +360,8 @@ fn pick<T: Copy>(kept: &[usize], values: &[T]) -> Vec<T> {
 fn rounded(counts: &[u128]) -> Vec<u64> {
     let all = counts.last().copied().unwrap_or_default();
     let spare = if is_few(all) { 0 } else { u128::BITS - all.leading_zeros() - 53 };
+    // All counts are shifted alike, so that they still never fall. Rounded up, the last one is 2^53
+    // at most.
     let half = (1_u128 << spare) >> 1;
     counts.iter().map(|count| ((count + half) >> spare) as u64).collect()
 }
@@ -605,6 +607,8 @@ impl<S: Score, M: Mass> Stretch<S, M> {
         let ends_in_run = self.runs.last().is_some_and(|run| run.lowest < self.highest);
         // The very first knot is kept, even if the step after it is equal.
         let has_top = is_first && self.knots == Knots::WithoutIntermediate && ends_in_run;
+        // A run that goes on in the next stretch has its knot there, at its lowest score. If it is
+        // all of the first stretch, the knot is the second of the curve, which is kept.
         let is_joined = self.knots == Knots::WithoutIntermediate
             && next.is_some_and(|next| next.at[1] == self.at[0])
             && (!is_first || has_top || self.runs.len() > 1);

@@ -269,6 +269,8 @@ fn most_likely<G: SummedGroups + ?Sized>(
         groups.sums_of(|&TiedRows { x, pos, neg }| {
             let z = a + b * x;
             let small = (-z.abs()).exp();
+            // The exponential of a number below 0 only: it cannot overflow, and `1 - p` does not
+            // cancel where p is near 1 (Lin, Lin and Weng, 2007).
             let (larger, smaller) = (1.0 / (1.0 + small), small / (1.0 + small));
             let p = if z >= 0.0 { larger } else { smaller };
             let log1p = z.max(0.0) + small.ln_1p();
@@ -297,6 +299,8 @@ fn most_likely<G: SummedGroups + ?Sized>(
             let (a, b) = (a + share * step_a, b + share * step_b);
             (a, b, at(a, b))
         });
+        // Full Newton steps may diverge from a flat start where the classes are nearly separated; a
+        // step that does not lower the loss is halved. If none does, rounding is all that is left.
         let Some(better) = tried.find(|(_, _, sums)| sums[0] < loss) else { break };
         drop(tried);
         (a, b, here) = better;

@@ -119,7 +119,8 @@ impl ScoreGrid {
     #[inline]
     fn cell(self, score: f64) -> usize {
         // Adding 2^52 rounds to an integer and leaves it in the low bits: converting to an integer
-        // takes several times as long.
+        // takes several times as long. To the nearest: an error of the product can neither lead
+        // beyond the last cell nor make the cell fall while the score rises.
         ((score - self.low) * self.scale + 4_503_599_627_370_496.0).to_bits() as u32 as usize
     }
 }
@@ -312,6 +313,8 @@ fn order(
         return;
     }
     let n_cells = n.next_power_of_two().min(MOST_CELLS);
+    // An outlier may leave nearly all other rows in one cell, pass after pass: the bound on the
+    // passes keeps this O(n log n).
     let Some(grid) = ScoreGrid::new(low, high, n_cells).filter(|_| dealings > 0) else {
         records.sort_unstable_by(|a, b| a.score.total_cmp(&b.score));
         return;
@@ -345,6 +348,7 @@ fn order(
     for &end in &scratch.ends {
         let end = end as usize;
         if end - start > CROWD {
+            // Noted, not sorted at once: `order` uses the same counts and scratch records again.
             scratch.crowds.push((start, end));
         }
         start = end;
