@@ -79,6 +79,8 @@ pub(super) fn category_pairs<'a>(
     let with_pairs = MemoryFit::new(data, source.given);
     with_pairs.set_pairs(pairs.clone());
     let found = run_trial(&with_pairs, &trial, &with_pairs.recoded(&trial, &dealt[..1])?)?;
+    // Of 14 data sets with categories pairs paid on two, by 2.4 and 0.7 points of AUC. Always
+    // taken, they would lose 0.1 in the mean on the others.
     let pays = found.as_ref().is_some_and(|found| {
         let [gain, error] = held_out.gain(plain.held_out_scores(), found.held_out_scores());
         gain > CAUTION * error

@@ -345,6 +345,8 @@ impl<'a> MemoryBag<'a> {
         parallel::map(chunks, |(chunk, scores): (usize, &mut [f64])| {
             let start = (chunk * CHUNK_ROWS) as u32;
             let end = start + scores.len() as u32;
+            // A split keeps the order of its rows, so that those of each leaf ascend: a task finds
+            // the rows of its chunk by bisection, and no two tasks write to the same scores.
             for (range, value) in &grown.leaves {
                 for &row in between(&rows[range.clone()], start, end) {
                     scores[(row - start) as usize] += value;
@@ -469,6 +471,7 @@ pub(super) fn fill<T>(
     let mut found = [(0.0, 0.0); BLOCK_ROWS];
     for (rows, places) in rows.chunks(BLOCK_ROWS).zip(places.chunks_mut(BLOCK_ROWS)) {
         let n = rows.len();
+        // Gathered first, so that the loop over the losses has no look-ups and is vectorised.
         for ((score, class), &row) in of_rows.iter_mut().zip(&mut classes).zip(rows) {
             (*score, *class) = (scores[row as usize], positive[row as usize]);
         }

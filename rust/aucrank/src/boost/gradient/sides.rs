@@ -66,6 +66,7 @@ fn part<D: Copy + Send>(
         let ((rows, other_rows), (derivatives, others)) = (rows, derivatives);
         let (mut n_left, mut n_right) = (0, 0);
         for place in 0..rows.len() {
+            // Written to both sides, without a branch: which side a row goes to is unpredictable.
             let (row, derivative) = (rows[place], derivatives[place]);
             let is_left = goes_left(row);
             (rows[n_left], derivatives[n_left]) = (row, derivative);
