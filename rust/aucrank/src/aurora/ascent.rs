@@ -125,6 +125,8 @@ impl Climber {
 
     /// Moves `self.here` along the circle.
     pub fn turn(&mut self, angle: f64) {
+        // Scores are linear in the weights: those of the new point follow from two vectors, without
+        // a look at the terms.
         let (sin, cos) = angle.sin_cos();
         for (here, across) in self.here.iter_mut().zip(&self.across) {
             *here = cos * *here + sin * across;
@@ -165,10 +167,13 @@ impl Climber {
             if let Some((then, carried)) = &before {
                 let change: f64 =
                     tangent.iter().zip(then).map(|(now, then)| now * (now - then)).sum();
+                // Where the share is below 0, the direction starts anew from the gradient, as is
+                // usual with the method of Polak and Ribière.
                 let share = (change / dot(then, then)).max(0.0);
                 let mut turned: Vec<f64> =
                     tangent.iter().zip(carried).map(|(t, c)| t + share * c).collect();
                 hold_back(&mut turned, weights, radius, signs);
+                // Signs that hold weights back may have turned it downhill.
                 if dot(&turned, &tangent) > 0.0 {
                     direction = turned;
                 }
@@ -189,6 +194,8 @@ impl Climber {
             let end = bounds.iter().copied().fold(f64::INFINITY, f64::min);
             let range = (first_angle.min(end), end);
             let (mut found, mut angle) = self.search(observations, value, slope, range);
+            // On a plateau the slope says nothing of what comes after it: on two of 16 data sets of
+            // 44 rows the line search ended up to 0.023 of the statistic below a full ascent.
             if limits.walks
                 && found - value < limits.least_gain
                 && let Some(few) = FewScores::of(observations, &self.here, &self.across)
@@ -246,6 +253,9 @@ pub(super) fn line_search(
         if found.value > best.0 {
             best = (found.value, angle);
         }
+        // Where the slope does not fall, its secant leads to a minimum: the search goes on uphill,
+        // by the longest step. The statistic is piecewise linear, so that a step may also end
+        // lower, and the best point of all is returned.
         let bend = (found.slope - last.1) / (angle - last.0);
         let step =
             if bend < 0.0 { -found.slope / bend } else { found.slope.signum() * LARGEST_STEP };

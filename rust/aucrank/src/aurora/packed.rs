@@ -52,6 +52,7 @@ impl PackedTerms {
                     let bytes = a[start..end].iter().zip(&b[start..end]);
                     let bytes = bytes.zip(c[start..end].iter().zip(&d[start..end]));
                     for (out, ((&a, &b), (&c, &d))) in out.iter_mut().zip(bytes) {
+                        // Two sums that do not wait for each other.
                         *out += (ta[usize::from(a)] + tb[usize::from(b)])
                             + (tc[usize::from(c)] + td[usize::from(d)]);
                     }

@@ -192,6 +192,9 @@ impl Search<'_, '_> {
                     here.stand(self.observations, &rows.terms, &step.weights);
                     let value = here.value_here(self.observations);
                     let ranked = Ranked::new(self.observations, &here.here);
+                    // Cells also for few rows, once many of their scores are distinct: a fit to
+                    // 1,990 rows takes 0.47 s of CPU, without them 1.12; one to 2,010 rows, whose
+                    // statistic is on a grid anyway, 0.40.
                     let grid = (!here.is_exact() || ranked.n_distinct() >= MANY_SCORES)
                         .then(|| TrialGrid::new(self.observations, &here.here))
                         .flatten();
