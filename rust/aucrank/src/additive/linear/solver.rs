@@ -263,6 +263,8 @@ impl BlockSample<'_> {
         for _ in 0..MOST_HALVINGS {
             next.columns = along(&at.columns, &step.columns, length);
             next.intercept = at.intercept + length * step.intercept;
+            // The scores of the direction are known: a shorter step costs a pass over the scores,
+            // not over the columns.
             next.scores = along(&at.scores, &direction, length);
             self.look(&mut next)?;
             // The derivatives predict twice the decrease of the whole step.
