@@ -259,6 +259,8 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
     /// reporting progress, and returns their out-of-bag AUC with them. For a consensus, the mean of
     /// ranks is used.
     fn trial(mut self, interrupt: &Interrupt) -> Result<(f64, Vec<RankingTree>), RankError> {
+        // No more than the forest is to have: a forest of 10 trees grew 180 to choose the size of
+        // its leaves, and held 60 of them.
         let n_trees = TRIAL_TREES.min(self.params.n_trees);
         self.forest.trees = self.trees(0..n_trees, interrupt, || Ok(()))?;
         let mut judged = Judged::new(self.judged_rows(), &self.forest);
