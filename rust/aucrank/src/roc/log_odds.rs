@@ -220,7 +220,7 @@ fn line_to_targets(
     let axis = FitAxis { mean, deviation, ..axis };
 
     // Newton's method starts from the line fitted to few groups, which is close to that of all.
-    let start = (flat.intercept, 0.0);
+    let start = flat;
     let start = if n_groups > MANY * FEW_GROUPS {
         let standardised = groups.clone().map(|group| axis.group(group));
         let few = joined(standardised, n_groups.div_ceil(FEW_GROUPS));
@@ -228,7 +228,7 @@ fn line_to_targets(
     } else {
         start
     };
-    let (a, b) = if n_groups <= most_held {
+    let Line { intercept: a, slope: b } = if n_groups <= most_held {
         let held: Vec<TiedRows> = groups.map(|group| axis.group(group)).collect();
         most_likely(&held[..], targets, start)
     } else {
@@ -259,11 +259,8 @@ fn joined(mut groups: impl Iterator<Item = TiedRows>, n_joined: usize) -> Vec<Ti
 }
 
 /// The maximum likelihood line `a + b x`, by Newton's method from a given start.
-fn most_likely<G: SummedGroups + ?Sized>(
-    groups: &G,
-    targets: [f64; 2],
-    (mut a, mut b): (f64, f64),
-) -> (f64, f64) {
+fn most_likely<G: SummedGroups + ?Sized>(groups: &G, targets: [f64; 2], start: Line) -> Line {
+    let Line { intercept: mut a, slope: mut b } = start;
     // The loss, its gradient and its Hessian.
     let at = |a: f64, b: f64| {
         groups.sums_of(|&TiedRows { x, pos, neg }| {
@@ -305,7 +302,7 @@ fn most_likely<G: SummedGroups + ?Sized>(
         drop(tried);
         (a, b, here) = better;
     }
-    (a, b)
+    Line { intercept: a, slope: b }
 }
 
 /// Adds the sums of chunks of groups to those of the groups before, chunk by chunk.
