@@ -4,8 +4,7 @@ use super::ascent::{Climber, Limits};
 use super::binary_feature::{BinaryTerm, Literal};
 use super::circle::Ranked;
 use super::observations::Observations;
-use super::packed::PackedTerms;
-use super::packed::Sign;
+use super::packed::{PackedTerms, Sign, SignedTerms};
 use super::params::AuroraParams;
 use super::ramp::{ExactRamp, Statistics};
 use super::select::{ClimbedCandidate, Position};
@@ -106,7 +105,7 @@ impl<'a, 'b> ScoredCandidates<'a, 'b> {
         let mut ascend = |climber: &mut Climber| -> Result<Option<Statistics>, RankError> {
             weights.clone_from(&start);
             climber.stand(observations, &self.terms, weights);
-            let terms = (&self.terms, &self.signs[..]);
+            let terms = SignedTerms { terms: &self.terms, signs: &self.signs };
             climber.climb(observations, terms, weights, limits, interrupt)?;
             let after = self.statistics(weights);
             Ok((after.ramp >= before.ramp).then_some(after))
