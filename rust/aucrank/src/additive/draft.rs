@@ -394,6 +394,9 @@ impl KeyIntervals {
     #[inline]
     pub fn of(&self, key: u64) -> usize {
         let octave = &self.octaves[(key >> MANTISSA_BITS) as usize];
+        // A multiplication, whose upper half is the cell: no division and no search. Keys beyond
+        // the sampled ones fall into the first or the last cell of their octave, so that cells
+        // remain in order.
         let steps = u128::from(key.saturating_sub(octave.first));
         let cell = ((steps * u128::from(octave.density)) >> u64::BITS) as u64;
         octave.base as usize + cell.min(octave.last.into()) as usize

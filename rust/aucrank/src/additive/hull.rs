@@ -555,6 +555,8 @@ fn deal<C: Tally>(
         return;
     }
     let n_bits = u64::BITS - (greatest - least).leading_zeros();
+    // The least and the greatest key differ in the first of these bits, so that they part: each
+    // pass makes progress.
     let digit_bits = (records.len() / 8).ilog2().min(14).min(n_bits);
     let digit = |key: u64| ((key - least) >> (n_bits - digit_bits)) as usize;
     let mut ends = vec![0; 1 << digit_bits];

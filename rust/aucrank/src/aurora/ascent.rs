@@ -2,8 +2,7 @@
 
 use super::circle::FewScores;
 use super::observations::Observations;
-use super::packed::PackedTerms;
-use super::packed::{Sign, angles_to_bounds, hold_back};
+use super::packed::{PackedTerms, SignedTerms, angles_to_bounds, hold_back};
 use super::ramp::ExactRamp;
 use super::ramp::{GridCircle, GridRamp, RampOnCircle};
 use crate::{Interrupt, RankError};
@@ -111,20 +110,15 @@ impl Climber {
     }
 
     /// [`line_search`] along the circle through `self.here` and `self.across`.
-    pub fn search(
-        &mut self,
-        observations: &Observations<'_>,
-        value: f64,
-        slope: f64,
-        (start, end): (f64, f64),
-    ) -> (f64, f64) {
+    pub fn search(&mut self, observations: &Observations<'_>, arc: CircleArc) -> (f64, f64) {
         let circle = GridCircle::new(&self.here, &self.across);
-        let at = |angle: f64| self.ramp.at(observations, circle, angle);
-        line_search(at, value, slope, start, end)
+        line_search(|angle| self.ramp.at(observations, circle, angle), arc)
     }
 
     /// Moves `self.here` along the circle.
     pub fn turn(&mut self, angle: f64) {
+        // Scores are linear in the weights: those of the new point follow from two vectors, without
+        // a look at the terms.
         let (sin, cos) = angle.sin_cos();
         for (here, across) in self.here.iter_mut().zip(&self.across) {
             *here = cos * *here + sin * across;
@@ -139,7 +133,7 @@ impl Climber {
     pub fn climb(
         &mut self,
         observations: &Observations<'_>,
-        (terms, signs): (&PackedTerms, &[Sign]),
+        SignedTerms { terms, signs }: SignedTerms<'_>,
         weights: &mut [f64],
         limits: Limits,
         interrupt: &Interrupt,
@@ -165,10 +159,13 @@ impl Climber {
             if let Some((then, carried)) = &before {
                 let change: f64 =
                     tangent.iter().zip(then).map(|(now, then)| now * (now - then)).sum();
+                // Where the share is below 0, the direction starts anew from the gradient, as is
+                // usual with the method of Polak and Ribière.
                 let share = (change / dot(then, then)).max(0.0);
                 let mut turned: Vec<f64> =
                     tangent.iter().zip(carried).map(|(t, c)| t + share * c).collect();
                 hold_back(&mut turned, weights, radius, signs);
+                // Signs that hold weights back may have turned it downhill.
                 if dot(&turned, &tangent) > 0.0 {
                     direction = turned;
                 }
@@ -187,8 +184,10 @@ impl Climber {
             terms.scores(&direction, &mut self.across);
             let bounds = angles_to_bounds(weights, &direction, signs);
             let end = bounds.iter().copied().fold(f64::INFINITY, f64::min);
-            let range = (first_angle.min(end), end);
-            let (mut found, mut angle) = self.search(observations, value, slope, range);
+            let arc = CircleArc { value, slope, first: first_angle.min(end), end };
+            let (mut found, mut angle) = self.search(observations, arc);
+            // On a plateau the slope says nothing of what comes after it: on two of 16 data sets of
+            // 44 rows the line search ended up to 0.023 of the statistic below a full ascent.
             if limits.walks
                 && found - value < limits.least_gain
                 && let Some(few) = FewScores::of(observations, &self.here, &self.across)
@@ -229,23 +228,35 @@ impl Climber {
     }
 }
 
-/// Line search along a circle by the secant method on the slope, from `start` to `end` at most. If
-/// no point is higher than `value`, smaller angles are tried until one is (DECISIONS A12). Returns
-/// the best value and angle, which may be `(value, 0)`.
+/// The part of a great circle that is searched.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CircleArc {
+    /// The statistic at its start, and its slope in the angle.
+    pub value: f64,
+    pub slope: f64,
+    /// The first angle that is tried.
+    pub first: f64,
+    /// The largest angle.
+    pub end: f64,
+}
+
+/// Line search along an arc by the secant method on the slope. If no point is higher than the
+/// start, smaller angles are tried until one is (DECISIONS A12). Returns the best value and angle,
+/// which may be those of the start.
 pub(super) fn line_search(
     mut at: impl FnMut(f64) -> RampOnCircle,
-    value: f64,
-    slope: f64,
-    start: f64,
-    end: f64,
+    CircleArc { value, slope, first, end }: CircleArc,
 ) -> (f64, f64) {
-    let (mut last, mut angle) = ((0.0, slope), start);
+    let (mut last, mut angle) = ((0.0, slope), first);
     let mut best = (value, 0.0);
     for _ in 0..MOST_EVALUATIONS {
         let found = at(angle);
         if found.value > best.0 {
             best = (found.value, angle);
         }
+        // Where the slope does not fall, its secant leads to a minimum: the search goes on uphill,
+        // by the longest step. The statistic is piecewise linear, so that a step may also end
+        // lower, and the best point of all is returned.
         let bend = (found.slope - last.1) / (angle - last.0);
         let step =
             if bend < 0.0 { -found.slope / bend } else { found.slope.signum() * LARGEST_STEP };
@@ -256,7 +267,7 @@ pub(super) fn line_search(
         }
         angle += step;
     }
-    let mut smaller = start.min(FIRST_ANGLE);
+    let mut smaller = first.min(FIRST_ANGLE);
     while best.1 == 0.0 && smaller > 1e-5 {
         smaller /= 4.0;
         let found = at(smaller);
@@ -300,6 +311,7 @@ mod tests {
     use super::*;
     use crate::aurora::binary_feature::BinaryTerm;
     use crate::aurora::observations::tests::{ExampleRows, literals};
+    use crate::aurora::packed::Sign;
     use crate::data::mix;
 
     const LIMITS: Limits = Limits { circles: 30, least_gain: 1e-8, walks: true };
@@ -334,7 +346,13 @@ mod tests {
                 let mut climber = Climber::new(observations);
                 climber.stand(observations, &terms, &weights);
                 let value = climber
-                    .climb(observations, (&terms, &[]), &mut weights, LIMITS, &Interrupt::default())
+                    .climb(
+                        observations,
+                        SignedTerms::free(&terms),
+                        &mut weights,
+                        LIMITS,
+                        &Interrupt::default(),
+                    )
                     .unwrap();
                 let after = exact_value(observations, &terms, &weights);
                 assert!(after > before + 0.05, "{before} {after}");
@@ -365,7 +383,7 @@ mod tests {
                     let mut climber = Climber::exact(observations);
                     climber.stand(observations, &terms, &weights);
                     let interrupt = Interrupt::default();
-                    let terms = (&terms, signs);
+                    let terms = SignedTerms { terms: &terms, signs };
                     let value =
                         climber.climb(observations, terms, &mut weights, LIMITS, &interrupt);
                     (value.unwrap(), weights)
@@ -394,7 +412,13 @@ mod tests {
                 climber.stand(observations, &terms, &weights);
                 let limits = Limits { circles: 1, least_gain: 0.0, walks: false };
                 climber
-                    .climb(observations, (&terms, &[]), &mut weights, limits, &Interrupt::default())
+                    .climb(
+                        observations,
+                        SignedTerms::free(&terms),
+                        &mut weights,
+                        limits,
+                        &Interrupt::default(),
+                    )
                     .unwrap();
                 let value = exact_value(observations, &terms, &weights);
                 assert!(value >= last - 1e-13, "{last} {value}");
@@ -425,7 +449,13 @@ mod tests {
             let mut climber = Climber::exact(observations);
             climber.stand(observations, &terms, &weights);
             let value = climber
-                .climb(observations, (&terms, &[]), &mut weights, LIMITS, &Interrupt::default())
+                .climb(
+                    observations,
+                    SignedTerms::free(&terms),
+                    &mut weights,
+                    LIMITS,
+                    &Interrupt::default(),
+                )
                 .unwrap();
             assert!(value > highest - 1e-4, "{value} {highest}");
         });
@@ -439,8 +469,13 @@ mod tests {
             interrupt.stop();
             let mut climber = Climber::new(observations);
             climber.stand(observations, &terms, &weights);
-            let found =
-                climber.climb(observations, (&terms, &[]), &mut weights, LIMITS, &interrupt);
+            let found = climber.climb(
+                observations,
+                SignedTerms::free(&terms),
+                &mut weights,
+                LIMITS,
+                &interrupt,
+            );
             assert_eq!(found, Err(RankError::Interrupted));
         });
     }

@@ -24,6 +24,21 @@ pub(super) struct PackedTerms {
     n_terms: usize,
 }
 
+/// Terms with the signs that their weights may have; no signs if all are free.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SignedTerms<'a> {
+    pub terms: &'a PackedTerms,
+    pub signs: &'a [Sign],
+}
+
+#[cfg(test)]
+impl<'a> SignedTerms<'a> {
+    /// Terms whose weights are free.
+    pub fn free(terms: &'a PackedTerms) -> Self {
+        Self { terms, signs: &[] }
+    }
+}
+
 impl PackedTerms {
     /// Adds a term, given as 1 where it is on and 0 elsewhere.
     pub fn push(&mut self, on: &[u8]) {
@@ -52,6 +67,7 @@ impl PackedTerms {
                     let bytes = a[start..end].iter().zip(&b[start..end]);
                     let bytes = bytes.zip(c[start..end].iter().zip(&d[start..end]));
                     for (out, ((&a, &b), (&c, &d))) in out.iter_mut().zip(bytes) {
+                        // Two sums that do not wait for each other.
                         *out += (ta[usize::from(a)] + tb[usize::from(b)])
                             + (tc[usize::from(c)] + td[usize::from(d)]);
                     }

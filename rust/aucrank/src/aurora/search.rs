@@ -4,8 +4,7 @@ use super::ascent::{Climber, Limits};
 use super::binary_feature::{BinaryTerm, Literal};
 use super::circle::Ranked;
 use super::observations::Observations;
-use super::packed::PackedTerms;
-use super::packed::Sign;
+use super::packed::{PackedTerms, Sign, SignedTerms};
 use super::params::AuroraParams;
 use super::ramp::{ExactRamp, Statistics};
 use super::select::{ClimbedCandidate, Position};
@@ -106,7 +105,7 @@ impl<'a, 'b> ScoredCandidates<'a, 'b> {
         let mut ascend = |climber: &mut Climber| -> Result<Option<Statistics>, RankError> {
             weights.clone_from(&start);
             climber.stand(observations, &self.terms, weights);
-            let terms = (&self.terms, &self.signs[..]);
+            let terms = SignedTerms { terms: &self.terms, signs: &self.signs };
             climber.climb(observations, terms, weights, limits, interrupt)?;
             let after = self.statistics(weights);
             Ok((after.ramp >= before.ramp).then_some(after))
@@ -192,6 +191,9 @@ impl Search<'_, '_> {
                     here.stand(self.observations, &rows.terms, &step.weights);
                     let value = here.value_here(self.observations);
                     let ranked = Ranked::new(self.observations, &here.here);
+                    // Cells also for few rows, once many of their scores are distinct: a fit to
+                    // 1,990 rows takes 0.47 s of CPU, without them 1.12; one to 2,010 rows, whose
+                    // statistic is on a grid anyway, 0.40.
                     let grid = (!here.is_exact() || ranked.n_distinct() >= MANY_SCORES)
                         .then(|| TrialGrid::new(self.observations, &here.here))
                         .flatten();

@@ -4,13 +4,12 @@ use std::f64::consts::PI;
 
 use crate::parallel::prelude::*;
 
-use super::ascent::{Climber, FIRST_ANGLE, Limits, line_search};
+use super::ascent::{CircleArc, Climber, FIRST_ANGLE, Limits, line_search};
 use super::binary_feature::{BinaryTerm, Literal};
 use super::circle::{FewScores, MOST_SCORES};
 use super::circle::{MIDPOINT, MergeMemory, Ranked};
 use super::observations::Observations;
-use super::packed::PackedTerms;
-use super::packed::Sign;
+use super::packed::{PackedTerms, Sign, SignedTerms};
 use super::params::SearchDepth;
 use super::ramp::RampOnCircle;
 use super::trial::{LAST_ANGLE, Trial, TrialGrid};
@@ -225,10 +224,11 @@ impl Position<'_, '_> {
     /// Searches along the circle to a pole; returns the value and the angle found.
     fn search(&self, bench: &mut Bench, bits: &[u64], pole: f64, slope: f64) -> (f64, f64) {
         self.aim(bench, bits, pole);
-        let start =
+        let first =
             if self.at(bench, MIDPOINT).value > self.value { MIDPOINT } else { FIRST_ANGLE };
         let end = if self.grid.is_some() { LAST_ANGLE } else { self.last_angle() };
-        line_search(|angle| self.at(bench, angle), self.value, slope, start, end)
+        let arc = CircleArc { value: self.value, slope, first, end };
+        line_search(|angle| self.at(bench, angle), arc)
     }
 
     /// Largest angle: beyond a right angle the existing weights change their signs, which bounds
@@ -268,7 +268,7 @@ impl Position<'_, '_> {
             signs.push(self.sign(candidate.term));
             climbed.value = climber.climb(
                 self.observations,
-                (&terms, &signs),
+                SignedTerms { terms: &terms, signs: &signs },
                 &mut climbed.weights,
                 limits,
                 self.interrupt,

@@ -36,9 +36,9 @@ impl ClassCellSums {
         }
     }
 
-    fn add(&mut self, cell: u32, (share, moment): (f64, f64)) {
-        self.weight[cell as usize] += share;
-        self.moment[cell as usize] += moment;
+    fn add(&mut self, cell: u32, row: TrialRow) {
+        self.weight[cell as usize] += row.share;
+        self.moment[cell as usize] += row.moment;
     }
 
     /// Sets this to all rows less the others.
@@ -79,13 +79,19 @@ impl Below {
     }
 }
 
+/// Share of a row in the weight of its class, and share times score.
+#[derive(Debug, Clone, Copy)]
+struct TrialRow {
+    share: f64,
+    moment: f64,
+}
+
 /// The rows by cells of their score.
 #[derive(Debug)]
 pub(super) struct TrialGrid {
     /// The cell of each row.
     cells: Vec<u32>,
-    /// Share of each row, and share times score.
-    rows: Vec<(f64, f64)>,
+    rows: Vec<TrialRow>,
     /// Width of a cell.
     width: f64,
     n_cells: usize,
@@ -111,9 +117,9 @@ impl TrialGrid {
         }
         let (scale, n_cells) = (half as f64 / HALF_WIDTH, n_cells(half) as usize + 1);
         let cells: Vec<u32> = scores.iter().map(|score| ((score - low) * scale) as u32).collect();
-        let shares = observations.shares.iter();
-        let rows: Vec<(f64, f64)> =
-            scores.iter().zip(shares).map(|(score, &share)| (share, share * score)).collect();
+        let scored = scores.iter().zip(&observations.shares);
+        let rows: Vec<TrialRow> =
+            scored.map(|(score, &share)| TrialRow { share, moment: share * score }).collect();
         let n_pos = observations.n_pos;
         let mut all = [ClassCellSums::default(), ClassCellSums::default()];
         for (sums, range) in all.iter_mut().zip([0..n_pos, n_pos..scores.len()]) {

@@ -273,6 +273,8 @@ impl MassUnits {
 
 /// The powers of two that bring the largest factors to between 1/2 and 1.
 pub(super) fn powers_of(largest: [f64; 2]) -> [i32; 2] {
+    // Dividing by a power of two loses no digit, short of underflow: masses do not depend on the
+    // round in which the factors are rescaled.
     largest.map(|largest| if largest > 0.0 { largest.log2().ceil() as i32 } else { 0 })
 }
 
@@ -289,6 +291,8 @@ pub(super) fn units_of(bits: [i32; 2]) -> [f64; 2] {
 /// The mass of a factor in fixed point, which depends on it alone.
 #[inline]
 pub(super) fn mass_of(factor: f64, unit: f64) -> u64 {
+    // Rounded row by row, before anything is added up: sums are exact in any order, and copies of a
+    // row have the same mass.
     (factor.min(1.0) * unit + 0.5) as u64
 }
 

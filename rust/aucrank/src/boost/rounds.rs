@@ -298,9 +298,18 @@ impl Rounds<'_> {
     ) -> Result<RoundsRun, RankError> {
         let weak_ranker = self.params.weak_ranker.with_rates(rates);
         let weak = weak_ranker.ranker(sample, &self.params.monotonic)?;
-        let max_fpr = self.rule.max_fpr();
-        let rows =
-            MemoryRounds::new(sample, rates, self.params, (&*weak, max_fpr), rows, held_out)?;
+        let WeakSample { labels, .. } = *sample;
+        let rows = MemoryRounds {
+            sample,
+            rates,
+            weak: &*weak,
+            rows,
+            n_rows: rows.iter().map(|&row| labels.sums(row as usize).rows).sum(),
+            draws: Subsampling::new(sample, rows, self.params, rates.n_features())?,
+            distribution: Distribution::new(labels, rows, self.rule.max_fpr()),
+            held_out,
+            scores: vec![0.0; labels.n_rows()],
+        };
         let interrupt = sample.interrupt;
         let mut fit = RoundsFit::new(rows, self.params, self.rule, interrupt);
         fit.replay(earlier)?;
@@ -485,29 +494,7 @@ struct MemoryRounds<'a> {
     scores: Vec<f64>,
 }
 
-impl<'a> MemoryRounds<'a> {
-    fn new(
-        sample: &'a WeakSample<'a>,
-        rates: &'a RateColumns,
-        params: &RoundParams,
-        (weak, max_fpr): (&'a dyn WeakRanker, f64),
-        rows: &'a [u32],
-        held_out: Option<ValidationSet<'a>>,
-    ) -> Result<Self, RankError> {
-        let labels = sample.labels;
-        Ok(Self {
-            sample,
-            rates,
-            weak,
-            rows,
-            n_rows: rows.iter().map(|&row| labels.sums(row as usize).rows).sum(),
-            draws: Subsampling::new(sample, rows, params, rates.n_features())?,
-            distribution: Distribution::new(labels, rows, max_fpr),
-            held_out,
-            scores: vec![0.0; labels.n_rows()],
-        })
-    }
-
+impl MemoryRounds<'_> {
     /// Reweights the rows by a term, given its values in the fit.
     fn apply(
         &mut self,

@@ -61,6 +61,6 @@ pub(crate) use rates::level_rates::{RateShrinkage, RowSquares, RowUnits};
 #[cfg(test)]
 pub(crate) use rates::rate_columns::tests as rare_rows;
 pub(crate) use rates::rate_columns::{
-    RareLevels, RateColumns, RateSteps, coded_rates, step_above, threshold,
+    LearnedRows, RareLevels, RateColumns, RateSteps, coded_rates, step_above, threshold,
 };
 pub use step_function::{FeatureSteps, FeatureTerm};

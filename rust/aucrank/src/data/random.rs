@@ -5,6 +5,8 @@ use rand_xoshiro::rand_core::Rng;
 
 /// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014) after its step.
 pub(crate) fn mix(word: u64) -> u64 {
+    // A bijection, so that distinct words never collide. Programs draw the path of a row by it when
+    // they score: another function would change models that are saved.
     let mut z = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -269,6 +269,7 @@ impl<'a> Walk<'a> {
 /// (p - 1)! q! / (p + q)!, the share of the orders in which a given one of the p is the last of
 /// them and comes before all of the q.
 fn share(p: usize, q: usize) -> f64 {
+    // As ratios, since factorials overflow from 171 on.
     (1..=q).fold(1.0 / p as f64, |share, k| share * k as f64 / (p + k) as f64)
 }
 

@@ -78,6 +78,9 @@ impl<M: Mass> ConcordantPairs<M> {
     /// Adds rows of one score, which is above all scores so far.
     #[inline]
     pub fn push(&mut self, positive: M, negative: M) {
+        // Two for a win and one for a tie: the half of a tie stays an integer, and the sum does not
+        // depend on how scores are grouped. Twice a class never overflows (`FEW_BITS` and
+        // `MOST_BITS` of `mass`).
         self.half_wins += positive.times(self.negative + self.negative + negative);
         self.positive += positive;
         self.negative += negative;
@@ -100,6 +103,8 @@ impl<M: Mass> ConcordantPairs<M> {
 
     /// The pairs of this range followed by one above it.
     fn then(self, above: Self) -> Self {
+        // Integers, so the ranges of any number of threads add up to the bits of one. `above` must
+        // be the higher range: each of its positive rows outranks all negative ones of this range.
         Self {
             half_wins: self.half_wins
                 + above.half_wins
@@ -119,7 +124,8 @@ impl<K: Word, M: Mass> Sink<K, M> for ConcordantPairs<M> {
     fn range<R: Record<K, Mass = M>>(&mut self, rows: &mut [R], n_neg: usize, _: K) {
         let (neg, pos) = rows.split_at(n_neg);
         // The pairs of a range are few, and compared one by one without a branch. The words of tied
-        // rows of different classes differ in the last bit only.
+        // rows of different classes differ in the last bit only: a negative row below `word` is a
+        // win or a tie, one below `word - 1` a win. A positive word is odd, so that nothing wraps.
         for &p in pos {
             let word: u64 = p.word().into();
             let mut below = M::default();

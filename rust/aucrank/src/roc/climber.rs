@@ -137,6 +137,8 @@ impl RampClimber {
             let row = live.as_ref().map_or(place, |live| live.rows[place] as usize);
             weights(row)
         });
+        // Small weights are sorted with their row. Large ones are looked up by row in the order of
+        // the scores, which is a cache miss for each row of a large sample.
         let small = most < 1 << 16 && total.into_iter().all(|total| total < 1 << 32);
         let units = if small {
             let of_row = of_live.map(|[neg, pos]| (pos << 16 | neg) as u32).collect();
@@ -266,6 +268,8 @@ fn sum_up<P: ClassPair>(
         sum
     };
     if parallel {
+        // Integers, so the chunks may be added up in this way without another result than on one
+        // thread.
         // Prefix sums within each chunk, then the totals of the chunks before are added.
         let chunks = below[1..].chunks_mut(CHUNK).enumerate().collect();
         let sums: Vec<P> = parallel::map(chunks, |(i, chunk)| fill(P::default(), i * CHUNK, chunk));

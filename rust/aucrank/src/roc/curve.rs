@@ -360,6 +360,8 @@ fn pick<T: Copy>(kept: &[usize], values: &[T]) -> Vec<T> {
 fn rounded(counts: &[u128]) -> Vec<u64> {
     let all = counts.last().copied().unwrap_or_default();
     let spare = if is_few(all) { 0 } else { u128::BITS - all.leading_zeros() - 53 };
+    // All counts are shifted alike, so that they still never fall. Rounded up, the last one is 2^53
+    // at most.
     let half = (1_u128 << spare) >> 1;
     counts.iter().map(|count| ((count + half) >> spare) as u64).collect()
 }
@@ -507,15 +509,16 @@ where
     // Each stretch writes to its own range, starting from the counts of those above it.
     let mut above = RowTotal::default();
     let [false_positives, true_positives] = &mut values;
-    let mut rest = (&mut thresholds[1..], &mut false_positives[1..], &mut true_positives[1..]);
+    let mut rest = KnotSlots {
+        thresholds: &mut thresholds[1..],
+        false_positives: &mut false_positives[1..],
+        true_positives: &mut true_positives[1..],
+    };
     let mut tasks = Vec::with_capacity(written.len());
     for part in &written {
-        let (thresholds, fps, tps) = rest;
-        let (thresholds, thresholds_after) = thresholds.split_at_mut(part.n_knots());
-        let (fps, fps_after) = fps.split_at_mut(part.n_knots());
-        let (tps, tps_after) = tps.split_at_mut(part.n_knots());
-        tasks.push((part, above, (thresholds, fps, tps)));
-        rest = (thresholds_after, fps_after, tps_after);
+        let (slots, after) = rest.split_at(part.n_knots());
+        tasks.push((part, above, slots));
+        rest = after;
         above.negative += part.stretch.total.negative;
         above.positive += part.stretch.total.positive;
     }
@@ -605,6 +608,8 @@ impl<S: Score, M: Mass> Stretch<S, M> {
         let ends_in_run = self.runs.last().is_some_and(|run| run.lowest < self.highest);
         // The very first knot is kept, even if the step after it is equal.
         let has_top = is_first && self.knots == Knots::WithoutIntermediate && ends_in_run;
+        // A run that goes on in the next stretch has its knot there, at its lowest score. If it is
+        // all of the first stretch, the knot is the second of the curve, which is kept.
         let is_joined = self.knots == Knots::WithoutIntermediate
             && next.is_some_and(|next| next.at[1] == self.at[0])
             && (!is_first || has_top || self.runs.len() > 1);
@@ -671,8 +676,27 @@ impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
     }
 }
 
-/// Destinations of thresholds and of false and true positive counts.
-type KnotSlots<'a, V> = (&'a mut [f64], &'a mut [V], &'a mut [V]);
+/// Destinations of knots.
+struct KnotSlots<'a, V> {
+    thresholds: &'a mut [f64],
+    false_positives: &'a mut [V],
+    true_positives: &'a mut [V],
+}
+
+impl<V> KnotSlots<'_, V> {
+    /// The first slots, and all others.
+    fn split_at(self, n: usize) -> (Self, Self) {
+        let (thresholds, thresholds_after) = self.thresholds.split_at_mut(n);
+        let (false_positives, fps_after) = self.false_positives.split_at_mut(n);
+        let (true_positives, tps_after) = self.true_positives.split_at_mut(n);
+        let after = KnotSlots {
+            thresholds: thresholds_after,
+            false_positives: fps_after,
+            true_positives: tps_after,
+        };
+        (KnotSlots { thresholds, false_positives, true_positives }, after)
+    }
+}
 
 /// A stretch whose knots are known.
 struct Written<'a, S: Score, M> {
@@ -692,8 +716,9 @@ impl<S: Score, M: Mass> Written<'_, S, M> {
         &self,
         all: RowTotal<M>,
         above: RowTotal<M>,
-        (thresholds, false_positives, true_positives): KnotSlots<'_, T::Value<M>>,
+        slots: KnotSlots<'_, T::Value<M>>,
     ) {
+        let KnotSlots { thresholds, false_positives, true_positives } = slots;
         let Stretch { total, at: [_, top], highest, .. } = self.stretch;
         if self.has_top {
             thresholds[0] = (*highest).into();

@@ -62,6 +62,8 @@ impl DeLong {
                     products += u128::from(v) * u128::from(w);
                     squares += u128::from(v.abs_diff(w)).pow(2);
                 }
+                // The difference has sums of its own. From variances and covariance, the variance
+                // of two nearly equal rankings would be rounding error.
                 let gap = sums[a].abs_diff(sums[b]);
                 [scatter(m, products, sums[a], sums[b]), scatter(m, squares, gap, gap)]
                     .map(|value| value / divisor / divisor)
@@ -500,6 +502,7 @@ impl WinMoments {
     fn then(self, above: Self) -> Self {
         let (negative, positive) = (2 * u128::from(self.negative), 2 * u128::from(self.positive));
         let (pos, neg) = (u128::from(above.positive), u128::from(above.negative));
+        // A pair has two half-wins in all, so that losses need no sum of their own.
         let half_losses = 2 * pos * neg - above.half_wins;
         // Each row above wins two more half-wins per row here: sum (v + s)² from the sums of v and
         // v².
@@ -531,7 +534,8 @@ impl<K: Word> Sink<K, u64> for WinMoments {
     fn range<R: Record<K, Mass = u64>>(&mut self, rows: &mut [R], n_neg: usize, _: K) {
         let (neg, pos) = rows.split_at(n_neg);
         let (mut half_wins, mut pos_squares, mut neg_squares) = (0_u64, 0_u64, 0_u64);
-        // As for the AUC, but from the view of both classes. Pairs are few, so their squares fit.
+        // As for the AUC, but from the view of both classes: a positive row tied with a negative one
+        // of `word` has `word | 1`. Pairs are few, so their squares fit.
         if !neg.is_empty() && !pos.is_empty() {
             for p in pos {
                 let word: u64 = p.word().into();

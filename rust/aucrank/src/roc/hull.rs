@@ -35,6 +35,9 @@ fn corners<M: Mass>(fp: &[M], tp: &[M]) -> Vec<usize> {
             // On or below the line from `before` to `knot`.
             let rise = |a: usize, b: usize| tp[b] - tp[a];
             let run = |a: usize, b: usize| fp[b] - fp[a];
+            // Products of counts, not slopes: a vertical step has no slope, and a rounded quotient
+            // would keep or drop collinear knots by its last bit (DECISIONS R9). A knot is popped
+            // once at most, so all of it takes O(n).
             if rise(before, corner).times(run(corner, knot))
                 > rise(corner, knot).times(run(before, corner))
             {

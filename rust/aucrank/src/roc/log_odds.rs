@@ -220,7 +220,7 @@ fn line_to_targets(
     let axis = FitAxis { mean, deviation, ..axis };
 
     // Newton's method starts from the line fitted to few groups, which is close to that of all.
-    let start = (flat.intercept, 0.0);
+    let start = flat;
     let start = if n_groups > MANY * FEW_GROUPS {
         let standardised = groups.clone().map(|group| axis.group(group));
         let few = joined(standardised, n_groups.div_ceil(FEW_GROUPS));
@@ -228,7 +228,7 @@ fn line_to_targets(
     } else {
         start
     };
-    let (a, b) = if n_groups <= most_held {
+    let Line { intercept: a, slope: b } = if n_groups <= most_held {
         let held: Vec<TiedRows> = groups.map(|group| axis.group(group)).collect();
         most_likely(&held[..], targets, start)
     } else {
@@ -259,16 +259,15 @@ fn joined(mut groups: impl Iterator<Item = TiedRows>, n_joined: usize) -> Vec<Ti
 }
 
 /// The maximum likelihood line `a + b x`, by Newton's method from a given start.
-fn most_likely<G: SummedGroups + ?Sized>(
-    groups: &G,
-    targets: [f64; 2],
-    (mut a, mut b): (f64, f64),
-) -> (f64, f64) {
+fn most_likely<G: SummedGroups + ?Sized>(groups: &G, targets: [f64; 2], start: Line) -> Line {
+    let Line { intercept: mut a, slope: mut b } = start;
     // The loss, its gradient and its Hessian.
     let at = |a: f64, b: f64| {
         groups.sums_of(|&TiedRows { x, pos, neg }| {
             let z = a + b * x;
             let small = (-z.abs()).exp();
+            // The exponential of a number below 0 only: it cannot overflow, and `1 - p` does not
+            // cancel where p is near 1 (Lin, Lin and Weng, 2007).
             let (larger, smaller) = (1.0 / (1.0 + small), small / (1.0 + small));
             let p = if z >= 0.0 { larger } else { smaller };
             let log1p = z.max(0.0) + small.ln_1p();
@@ -297,11 +296,13 @@ fn most_likely<G: SummedGroups + ?Sized>(
             let (a, b) = (a + share * step_a, b + share * step_b);
             (a, b, at(a, b))
         });
+        // Full Newton steps may diverge from a flat start where the classes are nearly separated; a
+        // step that does not lower the loss is halved. If none does, rounding is all that is left.
         let Some(better) = tried.find(|(_, _, sums)| sums[0] < loss) else { break };
         drop(tried);
         (a, b, here) = better;
     }
-    (a, b)
+    Line { intercept: a, slope: b }
 }
 
 /// Adds the sums of chunks of groups to those of the groups before, chunk by chunk.

@@ -136,6 +136,8 @@ impl Unit for Shifted {
 
     #[inline]
     fn mass(self) -> u128 {
+        // 53 digits and 7 bits of shift fit in a word. Stored as `u128`, which is aligned to 16
+        // bytes, a row would take 32 bytes while it is sorted, not 16.
         u128::from(self.0 >> 7) << (self.0 & 127)
     }
 }
@@ -240,6 +242,8 @@ impl WeightSpan {
     fn top(&self) -> i32 {
         let (digits, exponent) = digits(self.largest);
         let bits = |number: u64| (u64::BITS - number.leading_zeros()).cast_signed();
+        // The largest weight times the number of rows bounds the sum in any order of the rows. The
+        // sum itself would have to be exact to do so, which is what the unit is chosen for.
         exponent + bits(digits) + bits(self.rows)
     }
 }
@@ -268,6 +272,8 @@ impl<'a> FewBits<'a> {
             None => weight as u64,
             Some(factors) => {
                 let [a, b] = factors[usize::from(positive)];
+                // Both factors are powers of two, so the product is exact. One factor could be out
+                // of the range of `f64`: the unit of subnormal weights is 2^-1074.
                 (weight * a * b) as u64
             }
         }

@@ -208,6 +208,8 @@ impl Partners {
         self.parts.clear();
         self.firsts.clear();
         for part in 0..n_shares {
+            // By weight and not by rows: a row of weight 2 and two rows must begin the same parts,
+            // since `near` is a sum of rounded numbers part by part.
             let share = (u128::from(part) * u128::from(total) / u128::from(n_shares)) as u64;
             let mut start = below[..n].partition_point(|b| b.neg() + b.pos() < share);
             // The first row of a score.
@@ -378,6 +380,8 @@ impl Exact {
     }
 
     fn add_product(&mut self, a: f64, b: f64) {
+        // The error of the product by a fused multiplication, that of the sum by Knuth's two-sum.
+        // In real numbers all of `low` is 0: the order of these operations must stay as it is.
         let product = a * b;
         let lost = a.mul_add(b, -product);
         let sum = self.high + product;

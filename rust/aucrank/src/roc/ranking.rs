@@ -119,7 +119,8 @@ impl ScoreGrid {
     #[inline]
     fn cell(self, score: f64) -> usize {
         // Adding 2^52 rounds to an integer and leaves it in the low bits: converting to an integer
-        // takes several times as long.
+        // takes several times as long. To the nearest: an error of the product can neither lead
+        // beyond the last cell nor make the cell fall while the score rises.
         ((score - self.low) * self.scale + 4_503_599_627_370_496.0).to_bits() as u32 as usize
     }
 }
@@ -150,8 +151,8 @@ impl Ranking {
             *place = record(row, score);
         }
         order(&mut self.records, bounds.low, bounds.high, &mut self.scratch, MOST_DEALINGS);
-        let out = (&mut self.scores[..], &mut self.tags[..], &mut self.origins[..]);
-        take_apart(&self.records, out);
+        let Self { scores, tags, origins, records, .. } = self;
+        take_apart(records, RankedSlots { scores, tags, origins });
     }
 
     fn sort_buckets(&mut self, scores: &[f64], record: impl Fn(usize, f64) -> TaggedRecord + Sync) {
@@ -170,17 +171,14 @@ impl Ranking {
         let mut tasks = Vec::with_capacity(deal.sizes.len());
         let mut start = 0;
         let mut records = self.records.as_mut_slice();
-        let mut out = (&mut self.scores[..], &mut self.tags[..], &mut self.origins[..]);
+        let Self { scores, tags, origins, .. } = self;
+        let mut slots = RankedSlots { scores, tags, origins };
         for &size in &deal.sizes {
             let (own, after) = records.split_at_mut(size);
-            let (scores, tags, origins) = out;
-            let (scores, scores_after) = scores.split_at_mut(size);
-            let (tags, tags_after) = tags.split_at_mut(size);
-            let (origins, origins_after) = origins.split_at_mut(size);
-            tasks.push((start, own, (scores, tags, origins)));
+            let (slots_of_own, slots_after) = slots.split_at(size);
+            tasks.push((start, own, slots_of_own));
             start += size;
-            records = after;
-            out = (scores_after, tags_after, origins_after);
+            (records, slots) = (after, slots_after);
         }
         tasks.into_par_iter().with_min_len(8).for_each_init(
             SortScratch::default,
@@ -280,10 +278,26 @@ fn greatest(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
-fn take_apart(
-    records: &[TaggedRecord],
-    (scores, tags, origins): (&mut [f64], &mut [u32], &mut [u32]),
-) {
+/// Where the parts of sorted records go.
+struct RankedSlots<'a> {
+    scores: &'a mut [f64],
+    tags: &'a mut [u32],
+    origins: &'a mut [u32],
+}
+
+impl RankedSlots<'_> {
+    /// The first slots, and all others.
+    fn split_at(self, n: usize) -> (Self, Self) {
+        let (scores, scores_after) = self.scores.split_at_mut(n);
+        let (tags, tags_after) = self.tags.split_at_mut(n);
+        let (origins, origins_after) = self.origins.split_at_mut(n);
+        let after = RankedSlots { scores: scores_after, tags: tags_after, origins: origins_after };
+        (RankedSlots { scores, tags, origins }, after)
+    }
+}
+
+fn take_apart(records: &[TaggedRecord], slots: RankedSlots<'_>) {
+    let RankedSlots { scores, tags, origins } = slots;
     for (((record, score), tag), origin) in records.iter().zip(scores).zip(tags).zip(origins) {
         (*score, *tag, *origin) = (record.score, record.tag, record.origin);
     }
@@ -312,6 +326,8 @@ fn order(
         return;
     }
     let n_cells = n.next_power_of_two().min(MOST_CELLS);
+    // An outlier may leave nearly all other rows in one cell, pass after pass: the bound on the
+    // passes keeps this O(n log n).
     let Some(grid) = ScoreGrid::new(low, high, n_cells).filter(|_| dealings > 0) else {
         records.sort_unstable_by(|a, b| a.score.total_cmp(&b.score));
         return;
@@ -345,6 +361,7 @@ fn order(
     for &end in &scratch.ends {
         let end = end as usize;
         if end - start > CROWD {
+            // Noted, not sorted at once: `order` uses the same counts and scratch records again.
             scratch.crowds.push((start, end));
         }
         start = end;

@@ -84,6 +84,9 @@ macro_rules! score {
             fn key(self) -> $word {
                 // Adding 0.0 turns -0.0 into 0.0 and leaves every other score unchanged.
                 let bits = (self + 0.0).to_bits();
+                // Floats are stored as sign and size: all bits of a negative number are flipped,
+                // since a larger size ranks lower, and the sign bit of the others. The shift fills
+                // a word with the sign, which takes no branch.
                 let negative = (bits.cast_signed() >> (<$word>::BITS - 1)).cast_unsigned();
                 bits ^ (negative | 1 << (<$word>::BITS - 1))
             }

@@ -209,6 +209,7 @@ where
         (0..n_shares).map(|i| i * n / n_shares..(i + 1) * n / n_shares).collect();
 
     let code_bits = u64::BITS - coding.last.leading_zeros();
+    // 16 rows per count in the mean, and at most 2^16 counts: `Buckets::of` has two bytes for each.
     let digit_bits = (n / 16).max(2).ilog2().min(16).min(code_bits);
     let shift = code_bits - digit_bits;
     let code = |score: S| -> u64 { coding.code(score).into() };
@@ -345,13 +346,17 @@ fn descend<K: Word, R: Record<K>>(
 ) {
     let Some(first) = rows.first() else { return };
     let first: u64 = first.word().into();
+    // Rows of one score cannot be distributed any further: if both classes have many of them, they
+    // would be passed on to the next level for ever. Words that differ in the last bit differ in
+    // class only.
     if rows.iter().fold(0, |differing, row| differing | (row.word().into() ^ first)) <= 1 {
         for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
         return;
     }
     // Known bounds are hardly wider than those of the rows, and cost nothing.
     let Words { least, greatest } = words.unwrap_or_else(|| Words::of(rows));
-    // About eight rows per range.
+    // About eight rows per range. From the second level on the bounds are those of the rows, so that
+    // the least and the greatest code part: each level makes progress.
     let range_bits = u64::BITS - (greatest - least).leading_zeros();
     let digit_bits = rows.len().ilog2().saturating_sub(2).clamp(1, 12).min(range_bits - 1);
     let shift = range_bits - digit_bits;
@@ -384,6 +389,8 @@ fn descend<K: Word, R: Record<K>>(
             if n_neg * n_pos <= PAIRS {
                 sink.range(range, n_neg, top);
             } else {
+                // The rows of the range have been moved, so their old place serves as scratch
+                // memory: no level allocates more than its counts.
                 descend(range, &mut rows[start..end], None, top, sink);
             }
         }
@@ -418,6 +425,7 @@ pub(super) fn sort_range<K: Word, R: Record<K>>(rows: &mut [R]) {
         let word = row.word();
         let before = rows[..i].iter().filter(|other| other.word() <= word).count();
         let after = rows[i + 1..].iter().filter(|other| other.word() < word).count();
+        // Never out of bounds, but the remainder shows it to the compiler.
         sorted[(before + after) % FEW] = *row;
     }
     rows.copy_from_slice(&sorted[..rows.len()]);

@@ -65,6 +65,21 @@ const FIRST_CELLS: usize = 1 << 13;
 /// Cells that a number may always have, however many numbers there are.
 const FEW_CELLS: usize = 1 << 12;
 
+/// Bounds on the cells of a pass.
+#[derive(Debug, Clone, Copy)]
+struct CellLimits {
+    /// Maximum number of cells of all numbers, times folds.
+    most_sums: usize,
+    /// Cells that a number may always have.
+    few_cells: usize,
+}
+
+impl Default for CellLimits {
+    fn default() -> Self {
+        Self { most_sums: MOST_SUMS, few_cells: FEW_CELLS }
+    }
+}
+
 /// Rows whose raw values are read in passes, wherever they are.
 ///
 /// # Examples
@@ -155,16 +170,17 @@ impl CutSearch {
         folds: Option<(u16, u64)>,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
-        Self::in_cells(rows, params, folds, (MOST_SUMS, FEW_CELLS), interrupt)
+        Self::in_cells(rows, params, folds, CellLimits::default(), interrupt)
     }
 
     fn in_cells(
         rows: &dyn RawRows,
         params: &Mad2cParams,
         folds: Option<(u16, u64)>,
-        (most_sums, few_cells): (usize, usize),
+        limits: CellLimits,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
+        let CellLimits { most_sums, few_cells } = limits;
         let n_levels = rows.n_levels();
         params.validate(n_levels)?;
         let scale = rows.weights().map(|(range, relative)| FixedScale::new(range, relative));

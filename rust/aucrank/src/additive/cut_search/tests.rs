@@ -167,6 +167,10 @@ impl Counted<'_> {
     }
 }
 
+fn in_few(most_sums: usize, few_cells: usize) -> CellLimits {
+    CellLimits { most_sums, few_cells }
+}
+
 /// Compares the cuts of a number with the definition, with so few cells that there are many passes.
 fn check(
     values: &[f64],
@@ -181,7 +185,7 @@ fn check(
     let params = Mad2cParams { special: vec![special.to_vec()], directions: vec![only] };
     let rows = Parts::new(vec![values.to_vec()], positive.to_vec(), weights.map(<[f64]>::to_vec));
     let rows = rows.parted(starts);
-    for cells in [(2, 2), (16, 16), (300, 4), (MOST_SUMS, FEW_CELLS)] {
+    for cells in [in_few(2, 2), in_few(16, 16), in_few(300, 4), CellLimits::default()] {
         let search =
             CutSearch::in_cells(&rows, &params, None, cells, &Interrupt::default()).unwrap();
         let table = search.table(FoldView::All).unwrap();
@@ -307,7 +311,7 @@ proptest! {
         // The same in few cells, whose folds have to be separated in many passes.
         let folds = Some((n_folds, seed));
         let interrupt = Interrupt::default();
-        let few = CutSearch::in_cells(&parts, &params.bins, folds, (2, 2), &interrupt).unwrap();
+        let few = CutSearch::in_cells(&parts, &params.bins, folds, in_few(2, 2), &interrupt).unwrap();
         let many = CutSearch::read(&parts, &params.bins, folds, &interrupt).unwrap();
         prop_assert_eq!(few.table(FoldView::All).unwrap(), whole.table().clone());
         for fold in (0..few.n_folds()).filter(|_| few.n_folds() > 1) {
@@ -342,7 +346,7 @@ fn answers_do_not_depend_on_how_rows_are_divided() {
     let answers = |starts: &[usize]| {
         let rows = sample(N).parted(starts);
         let interrupt = Interrupt::default();
-        CutSearch::in_cells(&rows, &params, Some((4, 7)), (4000, 40), &interrupt).unwrap();
+        CutSearch::in_cells(&rows, &params, Some((4, 7)), in_few(4000, 40), &interrupt).unwrap();
         rows.answers.into_inner().unwrap()
     };
     let whole = answers(&[]);
@@ -359,7 +363,7 @@ fn ten_thousand_rows_have_the_cuts_of_one_matrix() {
     let params = Mad2cParams::default();
     let interrupt = Interrupt::default();
     let whole = fit_mad2c(&columns, &rows.labels(), &params, &interrupt).unwrap();
-    for cells in [(200, 50), (4000, 40), (MOST_SUMS, FEW_CELLS)] {
+    for cells in [in_few(200, 50), in_few(4000, 40), CellLimits::default()] {
         let search = CutSearch::in_cells(&rows, &params, None, cells, &interrupt).unwrap();
         assert!(search.table(FoldView::All).unwrap() == whole);
     }
@@ -389,7 +393,7 @@ fn rows_that_change_between_passes_are_an_error() {
     let (rows, mut others) = (sample(3000), sample(3000));
     others.positive.reverse();
     let rows = Changing([rows, others], Mutex::default());
-    let cells = (200, 50);
+    let cells = in_few(200, 50);
     let params = Mad2cParams::default();
     let found = CutSearch::in_cells(&rows, &params, None, cells, &Interrupt::default());
     let said = found.expect_err("the rows differ").to_string();
@@ -420,7 +424,7 @@ fn other_bytes_are_refused() {
     let rows = sample(500);
     let params = Mad2cParams::default();
     let interrupt = Interrupt::default();
-    CutSearch::in_cells(&rows, &params, None, (100, 20), &interrupt).unwrap();
+    CutSearch::in_cells(&rows, &params, None, in_few(100, 20), &interrupt).unwrap();
     let answer = rows.answers.lock().unwrap()[0].clone();
     let wanted = vec![
         WantedCounts::Keys(KeyLayout::Parts(vec![])),

@@ -216,6 +216,13 @@ pub(super) struct Design {
     n_cells: usize,
 }
 
+/// The parts of a feature, by their places: its number, and the table of its cells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FeatureParts {
+    pub(super) number: Option<usize>,
+    pub(super) table: Option<usize>,
+}
+
 /// Some consecutive rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DesignBlock<'a> {
@@ -408,7 +415,7 @@ impl Design {
 
     /// Contribution of each feature that has parts to the scores of the first rows.
     pub(super) fn feature_parts(&self, cells: &[f64], n_rows: usize) -> Vec<(usize, Vec<f64>)> {
-        let of_feature = |(number, table): (Option<usize>, Option<usize>)| {
+        let of_feature = |FeatureParts { number, table }: FeatureParts| {
             let mut parts = vec![0.0; n_rows];
             for (block, parts) in parts.chunks_mut(BLOCK_ROWS).enumerate() {
                 let block = self.block(block);
@@ -456,24 +463,27 @@ impl Design {
         means
     }
 
-    /// Parts by feature, each as the place of its number and of its table.
-    pub(super) fn features(&self) -> Vec<(Option<usize>, Option<usize>)> {
-        let mut found: Vec<(Option<usize>, Option<usize>)> = Vec::new();
+    /// Parts by feature.
+    pub(super) fn features(&self) -> Vec<FeatureParts> {
+        let mut found = Vec::new();
         let (mut number, mut table) = (0, 0);
         while number < self.numbers.len() || table < self.tables.len() {
             let of_number = self.numbers.get(number).map_or(usize::MAX, |part| part.feature);
             let of_table = self.tables.get(table).map_or(usize::MAX, |part| part.feature);
             let feature = of_number.min(of_table);
             let (has_number, has_table) = (of_number == feature, of_table == feature);
-            found.push((has_number.then_some(number), has_table.then_some(table)));
+            found.push(FeatureParts {
+                number: has_number.then_some(number),
+                table: has_table.then_some(table),
+            });
             number += usize::from(has_number);
             table += usize::from(has_table);
         }
         found
     }
 
-    /// The columns of such a group.
-    pub(super) fn columns_of(&self, (number, table): (Option<usize>, Option<usize>)) -> Vec<usize> {
+    /// The columns of a feature.
+    pub(super) fn columns_of(&self, FeatureParts { number, table }: FeatureParts) -> Vec<usize> {
         let of_table = table.map_or(0..0, |table| self.tables[table].columns());
         number.into_iter().chain(of_table).collect()
     }

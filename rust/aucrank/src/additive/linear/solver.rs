@@ -9,7 +9,7 @@
 //! Partial sums over fixed groups of rows are added in a fixed order: results do not depend on the
 //! number of threads.
 
-use super::design::{Design, DesignBlock, UNIT};
+use super::design::{Design, DesignBlock, FeatureParts, UNIT};
 use crate::{FitPart, Interrupt, RankError, parallel};
 
 /// Number of groups of blocks, each summed by one thread.
@@ -263,6 +263,8 @@ impl BlockSample<'_> {
         for _ in 0..MOST_HALVINGS {
             next.columns = along(&at.columns, &step.columns, length);
             next.intercept = at.intercept + length * step.intercept;
+            // The scores of the direction are known: a shorter step costs a pass over the scores,
+            // not over the columns.
             next.scores = along(&at.scores, &direction, length);
             self.look(&mut next)?;
             // The derivatives predict twice the decrease of the whole step.
@@ -544,7 +546,7 @@ impl Centred<'_> {
     /// The blocks of single features, factorised, each with its columns.
     fn blocks(&self) -> Result<Vec<(Vec<usize>, Cholesky)>, RankError> {
         let BlockSample { problem: Problem { design, ridge, interrupt, .. }, .. } = *self.sample;
-        let of_feature = |parts: (Option<usize>, Option<usize>)| {
+        let of_feature = |parts: FeatureParts| {
             interrupt.check()?;
             let columns = design.columns_of(parts);
             let within = self.within(parts, &columns);
@@ -563,11 +565,8 @@ impl Centred<'_> {
     }
 
     /// Lower triangle of the Hessian among the columns of one feature.
-    fn within(
-        &self,
-        (number, table): (Option<usize>, Option<usize>),
-        columns: &[usize],
-    ) -> Vec<Vec<f64>> {
+    fn within(&self, parts: FeatureParts, columns: &[usize]) -> Vec<Vec<f64>> {
+        let FeatureParts { number, table } = parts;
         let design = self.sample.problem.design;
         let n_cells = table.map_or(0, |table| design.tables[table].cells().len());
         // Sums of the squared number, and for each cell of the curvature and of curvature times

@@ -116,6 +116,8 @@ fn n_done<'a, S: BagSource>(
 fn mean_path<S: BagSource>(bags: &[BagFit<'_, S>]) -> Vec<f64> {
     let paths = bags.iter().filter_map(|bag| bag.values.as_deref());
     let paths: Vec<&[f64]> = paths.filter(|values| !values.is_empty()).collect();
+    // The mean of no values would be NaN, which never improves: a refit then ended after 56 rounds,
+    // with an AUC of .866 on magic in place of .910.
     if paths.is_empty() {
         return Vec::new();
     }

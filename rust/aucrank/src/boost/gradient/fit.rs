@@ -404,6 +404,8 @@ pub(super) fn capacity<F: FitSource>(
             && stopping.measure.merit(value) > most
         {
             most = stopping.measure.merit(value);
+            // The first bag begins with the rounds of the trial. Run again, they took 0.65 of 7.0 s
+            // of CPU (50,000 x 20).
             best = Capacity { max_leaves, begun: Some(bag.into_begun()) };
         }
         if is_ended {

@@ -6,7 +6,7 @@ use super::fit_rows::FitRows;
 use super::level_codes::LevelCodes;
 use super::model::GradientBoosted;
 use super::params::GradientParams;
-use super::rate_columns::BoosterRates;
+use super::rate_columns::{RateSource, RatedCodes};
 use crate::data::{Binned, CodeTest, Columns, Folds, Labels};
 use crate::formula::Test;
 use crate::{Interrupt, RankError};
@@ -66,8 +66,8 @@ impl<'a> Data<'a> {
         pairs: &[[usize; 2]],
     ) -> Result<FitRows<'a>, RankError> {
         let Self { columns, labels, binned, level_codes, interrupt } = self;
-        let coded = (level_codes, binned, pairs);
-        let coded = BoosterRates::new(columns, labels, &training, coded, params, seed, interrupt)?;
+        let source = RateSource { columns, labels, training: &training, level_codes, pairs };
+        let coded = RatedCodes::new(binned, source, params, seed, interrupt)?;
         Ok(FitRows::with_rates(coded, labels, training))
     }
 

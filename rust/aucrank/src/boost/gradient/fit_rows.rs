@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::rate_columns::BoosterRates;
+use super::rate_columns::{BoosterRates, RatedCodes};
 use super::tree::GradientTree;
 use crate::RankError;
 use crate::data::{Binned, Columns, Labels};
@@ -70,13 +70,12 @@ impl RowMass {
 impl<'a> FitRows<'a> {
     /// `training` are rows of positive weight, ascending.
     pub(super) fn new(binned: &'a Binned, labels: &'a Labels<'a>, training: Arc<[u32]>) -> Self {
-        let coded = (BoosterRates::default(), Cow::Borrowed(binned));
-        Self::with_rates(coded, labels, training)
+        Self::with_rates(RatedCodes::plain(binned), labels, training)
     }
 
     /// With columns of rates, and the codes including them.
     pub(super) fn with_rates(
-        (rates, binned): (BoosterRates, Cow<'a, Binned>),
+        RatedCodes { rates, binned }: RatedCodes<'a>,
         labels: &'a Labels<'a>,
         training: Arc<[u32]>,
     ) -> Self {
@@ -101,7 +100,7 @@ impl<'a> FitRows<'a> {
         columns: &Columns<'_>,
         scores: &mut [f64],
     ) -> Result<(), RankError> {
-        self.rates.add_values(tree, columns, (&self.binned, &self.training), scores)
+        self.rates.add_values(tree, columns, &self.binned, &self.training, scores)
     }
 
     pub(super) fn training(&self) -> &Arc<[u32]> {

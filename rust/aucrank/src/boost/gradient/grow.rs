@@ -221,6 +221,8 @@ impl<'a> GradientGrower<'a> {
             if (*bound as usize) < self.features[feature].n_bins());
         if direction != 0 && is_cut {
             let [left, right] = sums.map(|sums| self.plan.criterion.leaf(sums, node.bounds));
+            // The leaves below either side must not pass those of the other: all of the lower ones
+            // stay below the middle of the two values, and all of the upper ones above it.
             let middle = f64::midpoint(left, right);
             // The side with the lower values, and the bound above it.
             let low = usize::from(direction < 0);

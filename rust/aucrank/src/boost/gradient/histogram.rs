@@ -198,6 +198,7 @@ impl BinLayout {
             of_part(rows, of_rows, &mut sums);
             Ok(sums)
         };
+        // Integers: the sums are those of one part, whatever the number of threads.
         let mut parts = parallel::try_map(parts, of_part)?.into_iter();
         let mut sums = parts.next().unwrap_or_else(|| vec![T::default(); self.n_bins()]);
         for part in parts {

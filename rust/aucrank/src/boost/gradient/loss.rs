@@ -133,6 +133,8 @@ pub(super) fn exp(number: f64) -> f64 {
     let power = rounded - ROUNDER;
     let rest = (number - power * LN_2[0]) - power * LN_2[1];
     let sum = TAYLOR.iter().fold(0.0, |sum, coefficient| sum * rest + coefficient);
+    // The low bits of `rounded` are the power, in two's complement. With the bias added they are
+    // moved to the exponent; the other bits fall out.
     sum * f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52)
 }
 

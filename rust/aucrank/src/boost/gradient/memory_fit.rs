@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::bags::{BagFit, RoundTerms, bag_seed};
-use super::best_split::{BestSplit, SearchMemory};
+use super::best_split::{BestSplit, NodeToSplit, SearchMemory};
 use super::code_columns::CodeColumns;
 use super::code_tree::CodeWalk;
 use super::draws::RowDraws;
@@ -367,6 +367,8 @@ impl<'a> MemoryBag<'a> {
         parallel::map(chunks, |(chunk, scores): (usize, &mut [f64])| {
             let start = (chunk * CHUNK_ROWS) as u32;
             let end = start + scores.len() as u32;
+            // A split keeps the order of its rows, so that those of each leaf ascend: a task finds
+            // the rows of its chunk by bisection, and no two tasks write to the same scores.
             for (range, value) in &grown.leaves {
                 for &row in between(&rows[range.clone()], start, end) {
                     scores[(row - start) as usize] += value;
@@ -491,6 +493,7 @@ pub(super) fn fill<T>(
     let mut found = [(0.0, 0.0); BLOCK_ROWS];
     for (rows, places) in rows.chunks(BLOCK_ROWS).zip(places.chunks_mut(BLOCK_ROWS)) {
         let n = rows.len();
+        // Gathered first, so that the loop over the losses has no look-ups and is vectorised.
         for ((score, class), &row) in of_rows.iter_mut().zip(&mut classes).zip(rows) {
             (*score, *class) = (scores[row as usize], positive[row as usize]);
         }
@@ -569,10 +572,14 @@ impl TreeSource for MemoryTree<'_, '_> {
         node: &MemoryGrowNode,
         number: usize,
     ) -> Option<BestSplit> {
-        let (data, rows) = (self.data, &*self.rows);
-        grower.best_of(&mut self.memory.search, |memory, place| {
-            best_of_feature(grower, node, number, place, (data, rows), memory)
-        })
+        let search = FeatureSearch {
+            grower,
+            node,
+            searched: grower.node(node, number),
+            data: self.data,
+            rows: self.rows,
+        };
+        grower.best_of(&mut self.memory.search, |memory, place| search.best(place, memory))
     }
 
     async fn part(
@@ -747,35 +754,41 @@ impl MemoryTree<'_, '_> {
     }
 }
 
-fn best_of_feature(
-    grower: &GradientGrower<'_>,
-    node: &MemoryGrowNode,
-    number: usize,
-    place: usize,
-    (data, rows): (&FitRows<'_>, &TreeRows),
-    memory: &mut SearchMemory,
-) -> Option<BestSplit> {
-    let feature = grower.layout.features[place];
-    if !grower.may_ask(&node.tested, feature) {
-        return None;
-    }
-    let (criterion, searched) = (grower.plan.criterion, grower.node(node, number));
-    let of_feature = &grower.features[feature];
-    match &node.kept.bins {
-        Some(BinSums::Packed(bins)) => {
-            let bins = grower.layout.of(place, bins);
-            criterion.best_of_packed(&searched, feature, of_feature, bins, memory)
+/// The search for the best split of a node, feature by feature.
+struct FeatureSearch<'s, 'a> {
+    grower: &'s GradientGrower<'s>,
+    node: &'s MemoryGrowNode,
+    /// The same node in the form that is searched.
+    searched: NodeToSplit,
+    data: &'s FitRows<'a>,
+    rows: &'s TreeRows,
+}
+
+impl FeatureSearch<'_, '_> {
+    /// The best split by the feature at a place.
+    fn best(&self, place: usize, memory: &mut SearchMemory) -> Option<BestSplit> {
+        let Self { grower, node, searched, data, rows } = self;
+        let feature = grower.layout.features[place];
+        if !grower.may_ask(&node.tested, feature) {
+            return None;
         }
-        Some(BinSums::Plain(bins)) => {
-            let bins = grower.layout.of(place, bins);
-            criterion.best_of_feature(&searched, feature, of_feature, bins, None)
-        }
-        None => {
-            let rows = rows.of(node.kept.rows.clone());
-            let Derivatives::Packed(words) = rows.derivatives else { return None };
-            let codes = rows.rows.iter().map(|&row| data.binned.narrow_row(row as usize)[feature]);
-            let rows = codes.zip(words.iter().copied());
-            criterion.best_of_rows(&searched, feature, of_feature, rows, memory)
+        let (criterion, of_feature) = (grower.plan.criterion, &grower.features[feature]);
+        match &node.kept.bins {
+            Some(BinSums::Packed(bins)) => {
+                let bins = grower.layout.of(place, bins);
+                criterion.best_of_packed(searched, feature, of_feature, bins, memory)
+            }
+            Some(BinSums::Plain(bins)) => {
+                let bins = grower.layout.of(place, bins);
+                criterion.best_of_feature(searched, feature, of_feature, bins, None)
+            }
+            None => {
+                let rows = rows.of(node.kept.rows.clone());
+                let Derivatives::Packed(words) = rows.derivatives else { return None };
+                let code = |&row: &u32| data.binned.narrow_row(row as usize)[feature];
+                let rows = rows.rows.iter().map(code).zip(words.iter().copied());
+                criterion.best_of_rows(searched, feature, of_feature, rows, memory)
+            }
         }
     }
 }

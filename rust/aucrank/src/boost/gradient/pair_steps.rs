@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Column, Columns, FoldRates, Folds, Labels, MISSING_CODE, quantile_cuts};
+use crate::data::{Column, Columns, FoldRates, LearnedRows, MISSING_CODE, quantile_cuts};
 use crate::parallel;
 
 /// Maximum number of steps, whose numbers are bytes.
@@ -50,9 +50,10 @@ impl PairSteps {
     pub(super) fn new(
         features: [usize; 2],
         columns: &Columns<'_>,
-        (labels, training, folds): (&Labels<'_>, &[u32], &Folds),
+        learned: LearnedRows<'_>,
         most: usize,
     ) -> Option<(Self, PairCodes)> {
+        let LearnedRows { labels, rows: training, folds } = learned;
         let [first, second] = features.map(|feature| match columns[feature] {
             Column::Codes { codes, n_levels } => (codes, n_levels),
             _ => unreachable!("pairs are of categories"),
@@ -226,7 +227,7 @@ fn distinct_cuts(rates: &FoldRates, overall: &[f64], most: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::mix;
+    use crate::data::{Folds, Labels, mix};
 
     const N_ROWS: usize = 2000;
     const N_LEVELS: [u32; 2] = [12, 8];
@@ -280,7 +281,7 @@ mod tests {
 
         fn fit(&self, most: usize) -> (PairSteps, PairCodes) {
             let labels = Labels::new(&self.positive, None).unwrap();
-            let learned = (&labels, &self.training[..], &self.folds);
+            let learned = LearnedRows { labels: &labels, rows: &self.training, folds: &self.folds };
             PairSteps::new([0, 1], &self.columns(), learned, most).unwrap()
         }
 
@@ -388,7 +389,7 @@ mod tests {
     fn one_pair_or_none_has_no_threshold() {
         let sample = Sample { codes: [vec![0; N_ROWS], vec![1; N_ROWS]], ..Sample::new() };
         let labels = Labels::new(&sample.positive, None).unwrap();
-        let learned = (&labels, &sample.training[..], &sample.folds);
+        let learned = LearnedRows { labels: &labels, rows: &sample.training, folds: &sample.folds };
         assert_eq!(PairSteps::new([0, 1], &sample.columns(), learned, 40), None);
     }
 }

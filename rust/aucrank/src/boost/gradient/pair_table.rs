@@ -437,6 +437,9 @@ impl PairGrid {
         });
         let half = 0.5 * counted(totals, max_fpr);
         let totals = totals.map(|total| total as f64);
+        // The cells have equal width, so that a difference of scores is a number of cells: the
+        // logistic function is computed once for each of 4095, and pairs of cells are at most 2^22,
+        // however many rows there are.
         let table = grid.of_differences(|difference| {
             let rate = logistic(difference);
             (rate, rate * (1.0 - rate))

@@ -22,8 +22,8 @@ use super::pair_steps::{PairCodes, PairSteps};
 use super::params::GradientParams;
 use super::tree::{GradientNode, GradientTree};
 use crate::data::{
-    Binned, CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, RateSteps, SEED_OF_RATES,
-    coded_rates, deal_for_rates, mix,
+    Binned, CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, LearnedRows, RateSteps,
+    SEED_OF_RATES, coded_rates, deal_for_rates, mix,
 };
 use crate::formula::{Rule, Test};
 use crate::{Interrupt, RankError, parallel};
@@ -43,18 +43,39 @@ struct BoosterRate {
     steps: RateSteps,
 }
 
-impl BoosterRates {
-    /// The columns for a fit to some rows, if any, and the codes of all rows including them.
-    pub(super) fn new<'b>(
-        columns: &Columns<'_>,
-        labels: &Labels<'_>,
-        training: &[u32],
-        (level_codes, binned, pairs): (&LevelCodes, &'b Binned, &[[usize; 2]]),
+/// The rows of a fit as far as columns of rates depend on them.
+#[derive(Clone, Copy)]
+pub(super) struct RateSource<'a> {
+    pub(super) columns: &'a Columns<'a>,
+    pub(super) labels: &'a Labels<'a>,
+    pub(super) training: &'a [u32],
+    pub(super) level_codes: &'a LevelCodes,
+    /// Pairs of features whose pairs of categories may have a column.
+    pub(super) pairs: &'a [[usize; 2]],
+}
+
+/// Columns of rates, and the codes of all rows including them.
+pub(super) struct RatedCodes<'b> {
+    pub(super) rates: BoosterRates,
+    pub(super) binned: Cow<'b, Binned>,
+}
+
+impl<'b> RatedCodes<'b> {
+    /// Codes without columns of rates.
+    pub(super) fn plain(binned: &'b Binned) -> Self {
+        Self { rates: BoosterRates::default(), binned: Cow::Borrowed(binned) }
+    }
+
+    /// With the columns of rates of a fit to some rows, if any, behind the codes of all rows.
+    pub(super) fn new(
+        binned: &'b Binned,
+        source: RateSource<'_>,
         params: &GradientParams,
         seed: u64,
         interrupt: &Interrupt,
-    ) -> Result<(Self, Cow<'b, Binned>), RankError> {
-        let nothing = || Ok((Self::default(), Cow::Borrowed(binned)));
+    ) -> Result<Self, RankError> {
+        let RateSource { columns, labels, training, level_codes, pairs } = source;
+        let nothing = || Ok(Self::plain(binned));
         let kept = &level_codes.kept;
         let features = kept.with_rare_levels();
         if features.is_empty() && pairs.is_empty() {
@@ -68,8 +89,8 @@ impl BoosterRates {
             interrupt.check()?;
             let Column::Codes { codes, n_levels } = columns[feature] else { return Ok(None) };
             let is_rare = |level| kept.is_rare(feature, level);
-            let learned = (labels, training, &folds);
-            let coded = coded_rates((codes, n_levels), learned, params.max_bins, is_rare);
+            let learned = LearnedRows { labels, rows: training, folds: &folds };
+            let coded = coded_rates(codes, n_levels, learned, params.max_bins, is_rare);
             let Some((steps, of_row)) = coded else { return Ok(None) };
             let bins = FeatureBins::Numeric { cuts: steps.cuts().to_vec() };
             Ok(Some(((feature, steps), (bins, of_row))))
@@ -78,7 +99,8 @@ impl BoosterRates {
         let (columns_of_rates, mut codes): (Vec<_>, Vec<_>) = found.into_iter().flatten().unzip();
         let of_pair = |pair: &[usize; 2]| {
             interrupt.check()?;
-            Ok(PairSteps::new(*pair, columns, (labels, training, &folds), params.max_bins))
+            let learned = LearnedRows { labels, rows: training, folds: &folds };
+            Ok(PairSteps::new(*pair, columns, learned, params.max_bins))
         };
         let found = parallel::try_map(pairs.iter().collect(), of_pair)?;
         let (steps_of_pairs, codes_of_pairs): (Vec<_>, Vec<_>) =
@@ -91,10 +113,12 @@ impl BoosterRates {
         if codes.is_empty() {
             return nothing();
         }
-        let rates = Self::of_steps(columns.n_features(), columns_of_rates, steps_of_pairs);
-        Ok((rates, Cow::Owned(binned.with_narrow(codes)?)))
+        let rates = BoosterRates::of_steps(columns.n_features(), columns_of_rates, steps_of_pairs);
+        Ok(Self { rates, binned: Cow::Owned(binned.with_narrow(codes)?) })
     }
+}
 
+impl BoosterRates {
     /// Columns of features, and then of pairs, given by their steps, after `n_features` features.
     pub(super) fn of_steps(
         n_features: usize,
@@ -173,7 +197,8 @@ impl BoosterRates {
         &self,
         tree: &GradientTree,
         columns: &Columns<'_>,
-        (binned, training): (&Binned, &[u32]),
+        binned: &Binned,
+        training: &[u32],
         scores: &mut [f64],
     ) -> Result<(), RankError> {
         if self.columns.is_empty() && self.pairs.is_empty() {
@@ -320,10 +345,15 @@ mod tests {
         let training: Vec<u32> =
             labels.rows().into_iter().filter(|&row| unit(row as usize, 9) < 0.8).collect();
         let of = |labels: &Labels<'_>, training: &[u32]| {
-            let given = (&level_codes, &binned, &[][..]);
-            let (rates, binned) =
-                BoosterRates::new(&columns, labels, training, given, &params, 0, &interrupt)
-                    .unwrap();
+            let source = RateSource {
+                columns: &columns,
+                labels,
+                training,
+                level_codes: &level_codes,
+                pairs: &[],
+            };
+            let RatedCodes { rates, binned } =
+                RatedCodes::new(&binned, source, &params, 0, &interrupt).unwrap();
             let codes: Vec<u32> = (0..3000).map(|row| binned.code(row, 2)).collect();
             (rates.columns[0].steps.cuts().to_vec(), codes)
         };

@@ -1,5 +1,7 @@
 //! The sides of a split: which codes go left, and the rows of a node in that order.
 
+use std::ops::Range;
+
 use super::code_columns::CodeColumns;
 use super::fit_rows::FitRows;
 use crate::data::{Binned, CodeTest, FeatureBins};
@@ -15,8 +17,24 @@ pub(super) struct Sides {
     goes_left: [bool; 256],
 }
 
-/// An item for each row of a part, and memory for the right side.
-type RowSides<'a, T> = (&'a mut [T], &'a mut [T]);
+/// An item for each row of a part, and memory for those of the right side.
+pub(super) struct RowSides<'a, T> {
+    items: &'a mut [T],
+    others: &'a mut [T],
+}
+
+impl<'a, T> RowSides<'a, T> {
+    /// A range of all items, and of the memory for the right side.
+    pub(super) fn of(items: &'a mut [T], others: &'a mut [T], range: &Range<usize>) -> Self {
+        Self { items: &mut items[range.clone()], others: &mut others[range.clone()] }
+    }
+
+    /// The same in pieces of some rows.
+    fn chunks(&mut self, size: usize) -> impl Iterator<Item = RowSides<'_, T>> {
+        let pieces = self.items.chunks_mut(size).zip(self.others.chunks_mut(size));
+        pieces.map(|(items, others)| RowSides { items, others })
+    }
+}
 
 impl Sides {
     pub(super) fn new(test: &CodeTest, features: &[FeatureBins]) -> Self {
@@ -55,17 +73,19 @@ impl Sides {
 
 fn part<D: Copy + Send>(
     goes_left: impl Fn(u32) -> bool + Sync,
-    (rows, other_rows): RowSides<'_, u32>,
-    (derivatives, others): RowSides<'_, D>,
+    mut of_rows: RowSides<'_, u32>,
+    mut of_derivatives: RowSides<'_, D>,
 ) -> usize {
-    let n_parts = (rows.len() / LEAST_PARTITION).clamp(1, crate::parallel::current_num_threads());
-    let size = rows.len().div_ceil(n_parts).max(1);
-    let of_rows = rows.chunks_mut(size).zip(other_rows.chunks_mut(size));
-    let of_derivatives = derivatives.chunks_mut(size).zip(others.chunks_mut(size));
-    let part = |(rows, derivatives): (RowSides<'_, u32>, RowSides<'_, D>)| {
-        let ((rows, other_rows), (derivatives, others)) = (rows, derivatives);
+    let n_rows = of_rows.items.len();
+    let n_parts = (n_rows / LEAST_PARTITION).clamp(1, crate::parallel::current_num_threads());
+    let size = n_rows.div_ceil(n_parts).max(1);
+    let parts = of_rows.chunks(size).zip(of_derivatives.chunks(size)).collect();
+    let part = |(of_rows, of_derivatives): (RowSides<'_, u32>, RowSides<'_, D>)| {
+        let RowSides { items: rows, others: other_rows } = of_rows;
+        let RowSides { items: derivatives, others } = of_derivatives;
         let (mut n_left, mut n_right) = (0, 0);
         for place in 0..rows.len() {
+            // Written to both sides, without a branch: which side a row goes to is unpredictable.
             let (row, derivative) = (rows[place], derivatives[place]);
             let is_left = goes_left(row);
             (rows[n_left], derivatives[n_left]) = (row, derivative);
@@ -75,14 +95,15 @@ fn part<D: Copy + Send>(
         }
         n_left
     };
-    let n_left = parallel::map(of_rows.zip(of_derivatives).collect(), part);
-    gather(rows, other_rows, &n_left, size);
-    gather(derivatives, others, &n_left, size);
+    let n_left = parallel::map(parts, part);
+    gather(of_rows, &n_left, size);
+    gather(of_derivatives, &n_left, size);
     n_left.iter().sum()
 }
 
 /// Merges the sides of several parts, given the number on the left of each.
-fn gather<T: Copy>(places: &mut [T], others: &[T], n_left: &[usize], size: usize) {
+fn gather<T: Copy>(sides: RowSides<'_, T>, n_left: &[usize], size: usize) {
+    let RowSides { items: places, others } = sides;
     let mut end = 0;
     for (part, &n_left) in n_left.iter().enumerate() {
         places.copy_within(part * size..part * size + n_left, end);

@@ -142,6 +142,9 @@ impl PackedSums {
     #[inline]
     pub(super) fn sums(self) -> UnitSums {
         UnitSums {
+            // The shift alone gives the gradient, also below 0, since the hessians are a number
+            // from 0 to 2^30: a row of log loss adds 2^17 to them at most, and 2^20 to the
+            // gradients, whose 34 bits include the sign. 8000 rows fit both, 8192 neither.
             gradient: self.0 as i64 >> HESSIAN_BITS,
             hessian: (self.0 & ((1 << HESSIAN_BITS) - 1)) as i64,
         }
@@ -362,6 +365,9 @@ fn best_place(
         for lane in 0..LANES {
             (above[lane], under[lane]) = parts(below[lane]);
         }
+        // A product instead of a quotient: a block without a better cut is not divided. Values that
+        // are compared are still quotients, as in `SplitCriterion::value`, so that both searches
+        // find the same cut.
         let is_close = |lane: usize| u8::from(above[lane] > floor * under[lane]);
         if (0..LANES).fold(0, |any, lane| any | is_close(lane)) != 0 {
             for lane in 0..LANES {

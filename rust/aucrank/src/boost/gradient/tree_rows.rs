@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::code_columns::CodeColumns;
 use super::fit_rows::FitRows;
-use super::sides::Sides;
+use super::sides::{RowSides, Sides};
 use super::sums::{PackedSums, UnitSums};
 
 /// Gradient and hessian of each row, times its mass.
@@ -85,20 +85,14 @@ impl TreeRows {
         data: &FitRows<'_>,
         columns: &CodeColumns,
     ) -> (usize, u64) {
-        let rows = (&mut self.rows[range.clone()], &mut self.other_rows[range.clone()]);
+        let rows = RowSides::of(&mut self.rows, &mut self.other_rows, &range);
         let n_left = match (&mut self.derivatives, &mut self.others) {
-            (Derivatives::Packed(packed), Derivatives::Packed(others)) => sides.part(
-                data,
-                columns,
-                rows,
-                (&mut packed[range.clone()], &mut others[range.clone()]),
-            ),
-            (Derivatives::Plain(plain), Derivatives::Plain(others)) => sides.part(
-                data,
-                columns,
-                rows,
-                (&mut plain[range.clone()], &mut others[range.clone()]),
-            ),
+            (Derivatives::Packed(packed), Derivatives::Packed(others)) => {
+                sides.part(data, columns, rows, RowSides::of(packed, others, &range))
+            }
+            (Derivatives::Plain(plain), Derivatives::Plain(others)) => {
+                sides.part(data, columns, rows, RowSides::of(plain, others, &range))
+            }
             _ => unreachable!("both are of one kind"),
         };
         (n_left, data.count_all(&self.rows[range.start..range.start + n_left]))

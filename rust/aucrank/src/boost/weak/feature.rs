@@ -300,6 +300,8 @@ impl OccupiedBins {
         let total: ClassMasses = self.known.iter().chain(&self.missing).map(|&(_, m)| m).sum();
         let of_missing = total.gain(missing);
         let tied = TiedGains::of(total);
+        // From the highest threshold down, and only a larger gain replaces the best: of ties the
+        // highest threshold is kept (DECISIONS K2).
         let (mut above, mut best) = (ClassMasses::default(), (0_i128, 0, false));
         for (first, &(_, bin)) in self.known.iter().enumerate().rev() {
             above += bin;

@@ -201,6 +201,8 @@ impl<T: Tally> Histogram<T> {
         let mut narrow = self.narrow.clone();
         subtract(&mut narrow, &part.narrow);
         let wide = self.wide.iter().zip(&part.wide).enumerate().map(|(j, (all, part))| {
+            // In the form that counting these rows would choose: a small cell must not keep an
+            // array of all codes.
             let rest = all.without(part);
             match rest {
                 WideBins::Dense(bins) if self.layout.is_sparse(j, n_rows) => {

@@ -77,6 +77,8 @@ impl ClassSums {
     /// times PN). Exact.
     #[must_use]
     pub fn gain(self, part: Self) -> i128 {
+        // Of integers (DECISIONS G5): a product of weights of 53 bits each is no longer exact in
+        // `f64`, and a tie of two splits would be decided by rounding.
         i128::from(self.neg) * i128::from(part.pos) - i128::from(self.pos) * i128::from(part.neg)
     }
 
@@ -183,6 +185,8 @@ pub struct Counts(u64);
 impl AddAssign for Counts {
     #[inline]
     fn add_assign(&mut self, other: Self) {
+        // Row numbers have 32 bits, so that the number of rows never carries into that of the
+        // positives.
         self.0 += other.0;
     }
 }
@@ -190,6 +194,7 @@ impl AddAssign for Counts {
 impl SubAssign for Counts {
     #[inline]
     fn sub_assign(&mut self, other: Self) {
+        // A part has at most the rows and at most the positives of the whole: neither half borrows.
         self.0 -= other.0;
     }
 }

@@ -446,6 +446,10 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         self.scratch.resize(self.order.len(), 0);
         let order = self.order.to_mut();
         for (place, &is_left) in (start..end).zip(goes_left) {
+            // Each row is written to both sides, and one of the two ends moves on: where half of
+            // the rows go left, a branch would be mispredicted for half of them. The right side
+            // waits in the scratch memory, since in place it would overwrite rows that are still to
+            // be read.
             let row = order[place];
             order[start + n_left] = row;
             self.scratch[n_right] = row;
@@ -483,6 +487,8 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
         let narrow = if rows.len() <= chunk {
             sums(rows)?
         } else {
+            // The number of chunks depends on the threads, the result does not: bins are integers,
+            // and merge in any order.
             let parts = rows.par_chunks(chunk).map(sums);
             parts.try_reduce(Vec::new, |mut sum, part| {
                 if sum.is_empty() {
@@ -553,6 +559,9 @@ impl<'a, R: RowTally> MemorySource<'a, R> {
     }
 
     fn add_narrow(&self, rows: &[u32], sums: &mut [R::Tally]) {
+        // Row by row, not feature by feature: the codes of a row lie in one or two cache lines, of
+        // which the rows of a small cell, scattered over the matrix, would otherwise load one for
+        // each feature.
         for group in &self.groups {
             let offsets = &self.layout.offsets()[group.clone()];
             for &row in rows {

@@ -231,6 +231,8 @@ impl Distinct {
             }
             in_bin += u128::from(self.weights[i]);
             let next = u128::from(self.weights[i + 1]);
+            // Products, since a share that is a fraction would round. The second condition closes a
+            // bin before a value that fills one by itself.
             if in_bin * bins_left >= rest || next * bins_left >= rest {
                 cuts.push(midpoint(pair[0], pair[1]));
                 rest -= in_bin;

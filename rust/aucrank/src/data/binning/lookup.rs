@@ -143,6 +143,8 @@ impl CutGrid {
         for (bin, &value) in bins.iter_mut().zip(values) {
             let mut place = self.n_below[self.cell(value)] as usize;
             for step in (0..N_STEPS).rev() {
+                // The search may look beyond the cuts of its cell: those of later cells are above
+                // the value, and no comparison with the NaN behind the last is true.
                 place += usize::from(self.cuts[place + (1 << step) - 1] <= value) << step;
             }
             *bin = if value.is_nan() { missing } else { place as u32 };

@@ -315,6 +315,8 @@ impl BlockTable {
         let mut loads = vec![[0.0; 2]; shares.len()];
         let mut part_of = vec![0; weights.len()];
         for (place, own) in groups {
+            // What a group adds to the squared loads of a part over its share, to first order:
+            // their sum is least where each part has its share of either class.
             let cost =
                 |part: usize| (own[0] * loads[part][0] + own[1] * loads[part][1]) / shares[part];
             let best = (0..shares.len()).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(0);

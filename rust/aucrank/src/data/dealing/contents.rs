@@ -75,6 +75,8 @@ impl FewContents {
             n_cells[usize::from(positive)] += 1;
             n_rows[usize::from(positive)] += copies;
         }
+        // Of each class: copies of positives alone, as oversampling makes them, are not cells of a
+        // table.
         if n_cells.iter().zip(n_rows).any(|(&cells, rows)| rows < LEAST_COPIES * cells) {
             return Ok(None);
         }
@@ -139,6 +141,8 @@ fn deal(copies: u64, key: u64, first: u64, n_blocks: u64, visit: &mut impl FnMut
         }
         return;
     }
+    // 64 copies by one hash. By chance, since copies dealt in turn leave equal rates in and out of
+    // each fold.
     let coins = |word: u64| {
         let n_coins = (copies - 64 * word).min(64) as u32;
         u64::from((mix(key.wrapping_add(word)) >> (64 - n_coins)).count_ones())

@@ -7,6 +7,8 @@ use crate::data::random::mix;
 #[inline]
 pub(crate) fn combine(hash: u64, word: u64) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    // Numbers such as 1.0 and 2.0 differ in their leading bits only, and so would the lower halves
+    // of their products: a bit of a product depends on none above it.
     let product = u128::from(hash ^ word) * u128::from(FACTOR);
     (product as u64) ^ ((product >> 64) as u64)
 }
@@ -25,6 +27,8 @@ pub(crate) fn seeded(hash: u64, seed: u64) -> u64 {
 ///
 /// Those of a whole are the least of those of its parts.
 pub(crate) fn least_hashes(hashes: &(impl Iterator<Item = u64> + Clone), most: usize) -> Vec<u64> {
+    // The hashes are iterated again instead of collected: sorting those of all rows would take 8
+    // bytes a row and O(n log n).
     let n_hashes = hashes.clone().count();
     // Of hashes without copies, about twice as many as requested lie below this share of all.
     let mut share = 2.0 * most as f64 / n_hashes as f64;

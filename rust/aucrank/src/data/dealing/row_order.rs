@@ -82,6 +82,8 @@ impl RowOrder {
 
     /// The fold of a row out of `n_folds`, given the hash of its content.
     pub(crate) fn fold(&self, positive: bool, hash: u64, n_folds: u16) -> u16 {
+        // Ranks in turn give folds of equal size up to one row. A hash alone gives ranges of equal
+        // width, which needs no list.
         let hash = seeded(hash, self.seed);
         match &self.classes[usize::from(positive)] {
             ClassOrder::Ranked(hashes) => {

@@ -66,9 +66,9 @@ impl RareLevels {
         let of_feature = |(feature, is_rare): &(usize, Vec<bool>)| {
             interrupt.check()?;
             let Column::Codes { codes, n_levels } = columns[*feature] else { return Ok(None) };
-            let learned = (labels, training, &self.folds);
+            let learned = LearnedRows { labels, rows: training, folds: &self.folds };
             let most = most.unwrap_or(usize::MAX);
-            let coded = coded_rates((codes, n_levels), learned, most, |l| is_rare[l as usize]);
+            let coded = coded_rates(codes, n_levels, learned, most, |l| is_rare[l as usize]);
             Ok(coded.map(|(steps, of_row)| RateColumn {
                 feature: *feature,
                 is_rare: is_rare.clone(),
@@ -204,15 +204,27 @@ pub(crate) fn step_above(threshold: f64) -> u32 {
 /// Most steps of rates: their numbers are bytes.
 const MOST_STEPS: usize = 250;
 
+/// Rows from which rates are learned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LearnedRows<'a> {
+    /// The labels of all rows, and the fold of each.
+    pub(crate) labels: &'a Labels<'a>,
+    pub(crate) folds: &'a Folds,
+    /// The rows learned from, ascending.
+    pub(crate) rows: &'a [u32],
+}
+
 /// The rates of some categories of a feature, if they are informative beyond chance, in at most
 /// `most` steps, and no more than [`MOST_STEPS`]; and the step of each row. Rows learned from have
 /// the step of the other folds, all others that of all rows learned from.
 pub(crate) fn coded_rates(
-    (codes, n_levels): (&[u32], u32),
-    (labels, training, folds): (&Labels<'_>, &[u32], &Folds),
+    codes: &[u32],
+    n_levels: u32,
+    learned: LearnedRows<'_>,
     most: usize,
     are_meant: impl Fn(u32) -> bool,
 ) -> Option<(RateSteps, Vec<u8>)> {
+    let LearnedRows { labels, rows: training, folds } = learned;
     let rates = FoldRates::of(codes, n_levels, labels, training, folds);
     let steps = RateSteps::informative(&rates, most, are_meant)?;
     let mut of_row: Vec<u8> = codes.iter().map(|&code| steps.of_level(code) as u8).collect();

@@ -219,10 +219,20 @@ pub(super) fn unit_below(lowest_digit: i32) -> i32 {
     (lowest_digit.div_euclid(32) * 32).min(0)
 }
 
-/// The digits of a weight as an integer, and their left shift in units of `2^low`.
-pub(super) fn placed(weight: f64, low: i32) -> (u128, u32) {
-    let (digits, exponent) = digits(weight);
-    (digits.into(), if digits == 0 { 0 } else { (exponent - low).cast_unsigned() })
+/// A weight as `number * 2^shift` units.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlacedDigits {
+    pub number: u128,
+    pub shift: u32,
+}
+
+impl PlacedDigits {
+    /// A weight in units of `2^low`.
+    pub fn of(weight: f64, low: i32) -> Self {
+        let (digits, exponent) = digits(weight);
+        let shift = if digits == 0 { 0 } else { (exponent - low).cast_unsigned() };
+        Self { number: digits.into(), shift }
+    }
 }
 
 /// A [`Cell`] with multi-word sums, in units of a power of two known to the state.
@@ -242,8 +252,8 @@ impl<const WORDS: usize> WideCell<WORDS> {
         Self { key, width, masses: [[0; WORDS]; 2], squares: [[[0; WORDS]; 2]; 2] }
     }
 
-    /// Adds a row whose weight is `number * 2^shift` units.
-    pub fn add_row(&mut self, class: usize, (number, shift): (u128, u32)) {
+    /// Adds a row of a weight in these units.
+    pub fn add_row(&mut self, class: usize, PlacedDigits { number, shift }: PlacedDigits) {
         add_shifted(&mut self.masses[class], number, shift);
         add_shifted(self.squares[class].as_flattened_mut(), number * number, 2 * shift);
     }

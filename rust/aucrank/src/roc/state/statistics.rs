@@ -1,7 +1,7 @@
 //! Statistics of the cells of a state in ascending order, and the knots of its curve that some of
 //! them need, out of any number, in one pass.
 
-use super::cells::{LOWEST, Seen, WideTotal, add_shifted, add_words, placed, unit_below};
+use super::cells::{LOWEST, PlacedDigits, Seen, WideTotal, add_shifted, add_words, unit_below};
 use super::table::few_units;
 use super::{RocState, cells};
 use crate::RankError;
@@ -165,7 +165,7 @@ impl RocState {
         }
         for (_, (&weight, &positive)) in rows() {
             if weight > 0.0 {
-                let (number, shift) = placed(weight, LOWEST);
+                let PlacedDigits { number, shift } = PlacedDigits::of(weight, LOWEST);
                 add_shifted(&mut sums.totals[usize::from(positive)], number, shift);
                 sums.low = sums.low.min(unit_below(digits(weight).1));
             }

@@ -1,6 +1,6 @@
 //! Storage of the rows of a state: in a buffer, in the table, in files.
 
-use super::cells::{Cell, Count, LowBits, WideCell, cut_down, placed, unit_below};
+use super::cells::{Cell, Count, LowBits, PlacedDigits, WideCell, cut_down, unit_below};
 use super::files::Kind;
 use super::statistics::power;
 use super::table::{EntryTable, Runs, SumWidth, keep_size, with_runs};
@@ -288,7 +288,7 @@ pub(super) fn wide_cells_of<const WORDS: usize>(
         let mut cell = WideCell::empty(tied[0].0, 0);
         for &(_, word) in tied {
             let (class, weight) = weight_of(word);
-            cell.add_row(class, placed(weight, low));
+            cell.add_row(class, PlacedDigits::of(weight, low));
         }
         cell
     })

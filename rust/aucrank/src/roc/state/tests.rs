@@ -2,7 +2,7 @@ use std::io::{Read, Seek, Write};
 
 use proptest::prelude::*;
 
-use super::cells::{LOWEST, add_shifted, add_words, placed};
+use super::cells::{LOWEST, PlacedDigits, add_shifted, add_words};
 use super::files::FRAME_IN_FILE;
 use super::store::BUFFER;
 use super::*;
@@ -186,7 +186,7 @@ proptest! {
             let own = rows.iter().filter(|row| usize::from(row.1) == class);
             let mut sum = vec![0_u64; 40];
             for row in own {
-                let (number, shift) = placed(row.2, LOWEST);
+                let PlacedDigits { number, shift } = PlacedDigits::of(row.2, LOWEST);
                 add_shifted(&mut sum, number, shift);
             }
             prop_assert_eq!(&sum[..state.totals[class].len()], &state.totals[class]);

@@ -98,7 +98,7 @@ pub fn fit_forest(
     let mut choices = params.choices(earlier.as_ref())?;
     let seed = earlier.as_ref().map_or(params.tree.seed, |earlier| earlier.seed);
     let plain = |choices: &Choices, earlier| {
-        fit_trees((columns, &binned), labels, (params, choices), earlier, interrupt)
+        ForestFit { columns, binned: &binned, labels, params, choices, interrupt }.fit(earlier)
     };
     let Some(rare) = params.tree.rare_levels(columns, labels, seed, interrupt)? else {
         return plain(&choices, earlier);
@@ -113,31 +113,38 @@ pub fn fit_forest(
         *tree = tree.with_rates(&rates);
     }
     let earlier = earlier.map(|earlier| earlier.with_rates(&rates));
-    let forest = fit_trees((columns, &binned), labels, (params, &choices), earlier, interrupt)?;
-    Ok(forest.without_rates(&rates))
+    let (binned, choices) = (&binned, &choices);
+    let fit = ForestFit { columns, binned, labels, params, choices, interrupt };
+    Ok(fit.fit(earlier)?.without_rates(&rates))
 }
 
-/// Fits a forest of the best of the trees in `choices`.
-fn fit_trees(
-    (columns, binned): (&Columns<'_>, &Binned),
-    labels: &Labels<'_>,
-    (params, choices): (&ForestParams, &Choices),
-    earlier: Option<RankingForest>,
-    interrupt: &Interrupt,
-) -> Result<RankingForest, RankError> {
-    let growers = choices
-        .trees
-        .iter()
-        .map(|tree| TreeGrower::new(columns, binned, labels, tree, None, interrupt))
-        .collect::<Result<Vec<_>, _>>()?;
-    if labels.weights().is_none() {
-        let row_tally = CountedRows(labels.positive());
-        let growers: Vec<_> = growers.iter().map(|g| g.counted_by(row_tally, None)).collect();
-        fit_by_best(&growers, choices, params, earlier, interrupt)
-    } else {
-        let row_tally = WeightedRows(labels);
-        let growers: Vec<_> = growers.iter().map(|g| g.counted_by(row_tally, None)).collect();
-        fit_by_best(&growers, choices, params, earlier, interrupt)
+/// The fit of a forest of the best of the trees in `choices`.
+struct ForestFit<'a> {
+    columns: &'a Columns<'a>,
+    binned: &'a Binned,
+    labels: &'a Labels<'a>,
+    params: &'a ForestParams,
+    choices: &'a Choices,
+    interrupt: &'a Interrupt,
+}
+
+impl ForestFit<'_> {
+    fn fit(&self, earlier: Option<RankingForest>) -> Result<RankingForest, RankError> {
+        let Self { columns, binned, labels, params, choices, interrupt } = *self;
+        let growers = choices
+            .trees
+            .iter()
+            .map(|tree| TreeGrower::new(columns, binned, labels, tree, None, interrupt))
+            .collect::<Result<Vec<_>, _>>()?;
+        if labels.weights().is_none() {
+            let row_tally = CountedRows(labels.positive());
+            let growers: Vec<_> = growers.iter().map(|g| g.counted_by(row_tally, None)).collect();
+            fit_by_best(&growers, choices, params, earlier, interrupt)
+        } else {
+            let row_tally = WeightedRows(labels);
+            let growers: Vec<_> = growers.iter().map(|g| g.counted_by(row_tally, None)).collect();
+            fit_by_best(&growers, choices, params, earlier, interrupt)
+        }
     }
 }
 
@@ -259,6 +266,8 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
     /// reporting progress, and returns their out-of-bag AUC with them. For a consensus, the mean of
     /// ranks is used.
     fn trial(mut self, interrupt: &Interrupt) -> Result<(f64, Vec<RankingTree>), RankError> {
+        // No more than the forest is to have: a forest of 10 trees grew 180 to choose the size of
+        // its leaves, and held 60 of them.
         let n_trees = TRIAL_TREES.min(self.params.n_trees);
         self.forest.trees = self.trees(0..n_trees, interrupt, || Ok(()))?;
         let mut judged = Judged::new(self.judged_rows(), &self.forest);

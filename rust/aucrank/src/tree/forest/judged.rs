@@ -120,6 +120,8 @@ impl ScoredRows<'_> {
 
     pub(super) fn auc(&self) -> Result<Option<f64>, RankError> {
         let weights = self.weights();
+        // Not by `delong`: with weights it stores the placement of each row, which only the variance
+        // needs.
         match auc_up_to(1.0, &self.scores, &self.positive(), weights.as_deref()) {
             Err(RankError::OneClass { .. }) => Ok(None),
             auc => auc.map(Some),

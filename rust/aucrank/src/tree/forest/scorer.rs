@@ -370,6 +370,9 @@ impl ForestScorer {
     ) {
         let groups = tile.codes.chunks_exact(self.coder.columns.len());
         for (codes, ends) in groups.zip(ends.chunks_mut(LANES)) {
+            // The rows of a group are independent, so that the processor loads the next steps of
+            // all of them while it waits for one. A row that has arrived stays in its leaf, which
+            // leads to itself.
             let mut at = [tree.steps.start; LANES];
             let walk_on = |at: &mut [u32; LANES]| {
                 for (lane, at) in at.iter_mut().enumerate() {
@@ -470,6 +473,8 @@ impl List {
 
 #[inline]
 fn is_low(step: &impl WalkStep, code: u32) -> bool {
+    // One comparison for numbers, missing ones and leaves (see `ForestStep`): which rows miss a
+    // value is unpredictable, too.
     code.wrapping_add(step.more()) < step.bound()
 }
 

@@ -91,6 +91,7 @@ impl PruningPath {
         let children = |node: usize| nodes[node].split.as_ref().map(|s| (s.left(), s.right()));
         let mut parents = vec![None; nodes.len()];
         let mut links: Vec<Link> = vec![Link { gain: 0, n_splits: 0 }; nodes.len()];
+        // Nodes are in preorder, so that children come before their parents here.
         for node in (0..nodes.len()).rev() {
             if let Some((left, right)) = children(node) {
                 (parents[left], parents[right]) = (Some(node), Some(node));
@@ -113,6 +114,10 @@ impl PruningPath {
             if collapsed_at[node] > 0 || links[node].n_splits != n_splits {
                 continue;
             }
+            // Means as fractions of integers: equal ones collapse at one price (DECISIONS T12). As
+            // floats they would differ by rounding, and the path have two trees of nearly one
+            // price. Removing the branch of least mean never lowers another, so that the prices
+            // rise.
             if weakest != Some(link) {
                 weakest = Some(link);
                 alphas.push(tree.auc_of_gain(link.gain as i128) / link.n_splits as f64);
@@ -311,6 +316,8 @@ fn share_out(
     most_leaves: usize,
     interrupt: &Interrupt,
 ) -> Result<(Vec<i128>, Vec<u32>), RankError> {
+    // The sizes of both branches bound the loops. Each pair of leaves meets in one node only, so
+    // that all nodes of a tree together take O(leaves^2).
     let n_sums = (left.len() + right.len()).min(most_leaves).saturating_sub(1);
     let mut best = vec![i128::MIN; n_sums];
     let mut shares = vec![0; n_sums];

@@ -183,6 +183,7 @@ pub(in crate::tree) fn best_prefix(
             continue;
         }
         let merit = Some(criterion.merit(cell, left));
+        // Of ties the longest run (DECISIONS T5): not `>`, which would keep the first.
         if merit >= best_merit {
             (best_merit, best) = (merit, Some((n_left, left)));
         }

@@ -139,6 +139,8 @@ impl CellThresholds<'_> {
             for goes_left in sides_of_missing.into_iter().flatten() {
                 let left = if goes_left { known_left + missing } else { known_left };
                 let gain = cell.gain(left);
+                // A split without gain is never taken, even if a later one would gain (DECISIONS
+                // T4).
                 if gain <= 0 || left.rows < min_rows || cell.rows - left.rows < min_rows {
                     continue;
                 }
