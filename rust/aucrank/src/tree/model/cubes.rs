@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{ClassSums, Column, Columns, Labels};
 use crate::parallel::prelude::*;
+use crate::tree::TreeError;
 use crate::{Interrupt, RankError};
 
 /// Binary digits of the number of a cube. One bit of the word is left for the side of the cube.
@@ -99,12 +100,12 @@ impl CubeGrid {
         if grid.n_bits() > KEY_BITS.into() {
             let labels = grid.n_bits() - u64::from(level) * u64::from(n_scaled);
             let left = u64::from(KEY_BITS).saturating_sub(labels);
-            return Err(RankError::CubesTooFine {
+            return Err(RankError::Tree(TreeError::CubesTooFine {
                 level,
                 n_features: grid.axes.len(),
                 n_bits: grid.n_bits(),
                 finest: left.checked_div(n_scaled.into()).unwrap_or(0),
-            });
+            }));
         }
         Ok(grid)
     }
