@@ -210,6 +210,8 @@ fn best(
     let (mut value, mut slopes) = at(&weights)?;
     let mut step = 1.0;
     for _ in 0..MOST_STEPS {
+        // Scaled by the steepest slope, a step moves no weight by more than its length, whatever
+        // the unit of the objective.
         let steepest = slopes.iter().fold(0.0_f64, |most, slope| most.max(slope.abs()));
         if steepest <= f64::MIN_POSITIVE {
             break;

@@ -136,6 +136,7 @@ impl Calibration {
     /// The function through some knots, shifted so that it is 0 at 0, and the shift.
     fn around_even_odds(knots: &[(f64, f64)], slope: f64) -> (Self, f64) {
         let (first, last) = (knots[0], knots[knots.len() - 1]);
+        // Log-odds rise strictly, so that they are 0 at one score, which may lie beyond all knots.
         let cut = match knots.partition_point(|&(_, log_odds)| log_odds < 0.0) {
             0 => first.0 - first.1 / slope,
             n if n == knots.len() => last.0 - last.1 / slope,
@@ -242,6 +243,8 @@ fn isotonic_knots(
     let total: ClassSums = groups.iter().map(|&(_, sums)| sums).sum();
     let a_row = ((total.pos + total.neg) / (class_rows[0] + class_rows[1]).max(1)).max(1);
     let mut guarded = groups.to_vec();
+    // A pool of one class would have infinite log-odds. A row of the other class at either end
+    // bounds those of all pools, since they rise.
     guarded[0].1.pos += a_row;
     guarded[groups.len() - 1].1.neg += a_row;
     let pools = rising_pools(&mut guarded);

@@ -1,4 +1,11 @@
 //! Errors of the core: every way an input can be wrong.
+//!
+//! What only one room can find wrong is an error of that room, which this one contains. It is not
+//! converted by `?`: with a second conversion the compiler no longer infers the error of a closure.
+
+use crate::boost::BoostError;
+use crate::formula::FormulaError;
+use crate::tree::TreeError;
 
 /// Why a statistic, a fit or a score is undefined for the given input.
 ///
@@ -123,22 +130,6 @@ pub enum RankError {
         /// What it must be.
         rule: &'static str,
     },
-    /// Dyadic cubes too many to be numbered.
-    #[error(
-        "level is {level}, but {} for {n_features} features: the number of a cube has 63 binary \
-         digits, and this level takes {n_bits}",
-        if *finest == 0 { "none is coarse enough".to_owned() } else { format!("must be at most {finest}") }
-    )]
-    CubesTooFine {
-        /// The level requested.
-        level: u32,
-        /// Number of features.
-        n_features: usize,
-        /// Binary digits that the number of a cube would have.
-        n_bits: u64,
-        /// The largest level that fits, 0 for none.
-        finest: u64,
-    },
     /// The variance of an AUC cannot be estimated from one row.
     #[error(
         "the variance of the AUC needs two rows of each class: {n_pos} positive and {n_neg} \
@@ -191,15 +182,6 @@ pub enum RankError {
     /// An error in the validation rows of a fit.
     #[error("in the rows to validate on: {0}")]
     InValidation(Box<RankError>),
-    /// The splits of a tree are external classifiers, which are not part of it.
-    #[error(
-        "the splits of this tree are classifiers that live outside it: it scores rows only together \
-         with them"
-    )]
-    NeedsClassifiers,
-    /// The external rankers of a model are not part of it.
-    #[error("the rankers of this model live outside it: it scores rows only together with them")]
-    NeedsRankers,
     /// A feature that a linear score cannot weight.
     #[error(
         "column {column} is categorical, so a linear ranker cannot weigh it: encode it as numbers"
@@ -229,32 +211,21 @@ pub enum RankError {
         /// First row at fault.
         row: usize,
     },
-    /// A score that is not a sum of step functions of single features.
-    #[error(
-        "a term of this model tests several features, so that no feature has a part of its own"
-    )]
-    NotAdditive,
-    /// A function of two features with too many values to be listed.
-    #[error("the function of features {0} and {1} has too many steps to be shown as a table")]
-    LargeTable(usize, usize),
     /// A model that transforms features and has no score.
     #[error("this model turns features into others and has no score")]
     NoScore,
     /// A ranker whose scores are not probabilities and were not calibrated.
     #[error("this model ranks rows and has no probabilities: it was fitted without calibration")]
     NoProbability,
-    /// A model with a part that has no formula.
-    #[error("this model has no formula: {0}")]
-    NoFormula(crate::formula::Opaque),
-    /// A model that is not a sum of trees and of functions of one feature.
-    #[error(
-        "Shapley values are computed for sums of trees and of functions of single features; this model \
-         has {0}"
-    )]
-    NotASum(&'static str),
-    /// There is nothing to compare a row with.
-    #[error("the background has no rows")]
-    EmptyBackground,
+    /// An error of ranking trees.
+    #[error(transparent)]
+    Tree(TreeError),
+    /// An error of boosted models.
+    #[error(transparent)]
+    Boost(BoostError),
+    /// An error of the formula of a model.
+    #[error(transparent)]
+    Formula(FormulaError),
     /// An error of the caller's own code, such as a classifier.
     #[error("{0}")]
     External(String),

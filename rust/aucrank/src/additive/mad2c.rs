@@ -240,6 +240,8 @@ fn bin_all<R: RowTally>(
     let bin_block = |(memory, copies): &mut (HullMemory<R::Tally>, Vec<Vec<f64>>),
                      block: &Range<usize>| {
         let mut bins = Vec::with_capacity(block.len());
+        // Several columns of a row-major matrix at a time: each cache line has values of all of
+        // them, and would be loaded for every column anew.
         if columns[block.start].is_strided() {
             copy(columns, block.clone(), copies, n_shares);
         }

@@ -500,6 +500,7 @@ fn drafts_of(
 fn snap_values(drafts: &mut [Draft]) {
     let largest = |draft: &Draft| draft.values().into_iter().map(f64::abs).fold(0.0, f64::max);
     let bound: f64 = drafts.iter().map(largest).sum();
+    // Rounded to 51 bits of the largest sum, so that sums over features are exact, in any order.
     if bound >= 1.0 / MOST_VALUE {
         let unit = 2_f64.powi(bound.log2().ceil() as i32 - 51);
         for draft in drafts {

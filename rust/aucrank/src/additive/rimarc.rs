@@ -234,6 +234,8 @@ impl Scoring {
     /// `2 Pr(p) - 1` of each bin of a feature, missing values last; `None` if it does not
     /// contribute. Exchanging the classes exactly negates it.
     fn balances(self, feature: &BinnedFeature, table: &Mad2c) -> Vec<Option<f64>> {
+        // Not from a rounded rate `p`: `1 - p` would be rounded once more, and negate less than
+        // exactly.
         let balance_of =
             |sums: ClassSums| (sums.pos as f64 - sums.neg as f64) / (sums.pos + sums.neg) as f64;
         let towards = balance_of(table.total());
@@ -313,7 +315,9 @@ impl Rimarc {
         // The power of two above the largest weight.
         let top = (largest.to_bits() >> 52) as i32 - 1022;
         let power = |exponent: i32| times_power_of_two(1.0, exponent);
-        // A sum over all features takes 52 bits.
+        // A sum over all features takes 52 bits: no score is rounded before its division, so that
+        // equal rows tie, and neither the order of the features nor an export in another language
+        // changes a bit.
         let unit = power(top + bits_of_sum - 52);
         let least = power(LEAST_SHARE + 52 - bits_of_sum).max(1.0);
         let shares_of = |(feature, &weight): (&BinnedFeature, &f64)| {

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::BoostError;
 use super::marti::BranchingProgram;
 use super::scored::{RowScorer, ScoredTerm};
 use super::term::{Term, TreeTerm};
@@ -405,12 +406,12 @@ impl BoostedModel {
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if a term uses several features; otherwise as
+    /// [`BoostError::NotAdditive`] if a term uses several features; otherwise as
     /// [`BoostedModel::score`].
     pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(self.n_levels())?;
         if !self.is_additive() {
-            return Err(RankError::NotAdditive);
+            return Err(RankError::Boost(BoostError::NotAdditive));
         }
         let mut of_feature = vec![None; columns.n_features()];
         for term in self.merged_terms() {
@@ -537,7 +538,7 @@ mod tests {
             document["terms"].as_array_mut().unwrap().push(serde_json::to_value(term).unwrap());
             let with_tree: BoostedModel = serde_json::from_value(document).unwrap();
             let columns = Columns::from_row_major(&values, 3).unwrap();
-            assert_eq!(with_tree.explain(&columns), Err(RankError::NotAdditive));
+            assert_eq!(with_tree.explain(&columns), Err(RankError::Boost(BoostError::NotAdditive)));
         }
     }
 }

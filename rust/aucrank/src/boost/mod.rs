@@ -1,5 +1,6 @@
 //! Boosting the AUC (Long and Servedio, 2007, called paper 3 below), and `RankBoost`.
 //!
+//! - `error`: the errors of all models of this room;
 //! - `two_sided`: a ranking cut into a classifier with equal errors on both classes (paper 3
 //!   Lemma 4);
 //! - `distribution`: the rows reweighted, class by class, and the unit of their masses;
@@ -16,6 +17,7 @@
 mod auc_boost;
 mod boosted_model;
 mod distribution;
+mod error;
 mod gradient;
 mod marti;
 mod part_factors;
@@ -31,6 +33,7 @@ mod weak;
 
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost, fit_auc_boost_rows};
 pub use boosted_model::BoostedModel;
+pub use error::BoostError;
 pub(crate) use gradient::GradientAsk;
 pub use gradient::{
     Axis, AxisPlaces, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut,

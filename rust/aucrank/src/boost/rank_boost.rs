@@ -225,6 +225,7 @@ impl PairLoss {
 
     /// The minimiser of the loss in [0, `most`]. The loss decreases at 0.
     fn minimum(&self, most: f64) -> f64 {
+        // Two grades, as of a stump: the second method of the paper, in closed form.
         if let [(_, low_pos, low_neg), (_, high_pos, high_neg)] = self.groups[..] {
             let (right, wrong) = (high_pos * low_neg, low_pos * high_neg);
             return (0.5 * ((right + self.smoothing) / (wrong + self.smoothing)).ln()).min(most);

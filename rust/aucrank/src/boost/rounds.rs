@@ -430,8 +430,11 @@ impl<'a, R: RoundRows> RoundsFit<'a, R> {
     /// The next ranking and its values, from the subsample of the round, or from all rows and
     /// features if that gives none.
     fn rank(&mut self) -> Result<Option<(WeakRanking, RoundValues)>, RankError> {
+        // By the number of the round, so that a warm start goes on as one longer fit would.
         let seed = mix(self.params.seed ^ mix(self.terms.len() as u64));
         let found = self.rank_of(seed, false)?;
+        // A subsample may have nothing to learn from although all rows have: only they can end a
+        // fit.
         if found.is_none() && self.rows.are_partial() {
             return self.rank_of(seed, true);
         }
@@ -451,6 +454,9 @@ impl<'a, R: RoundRows> RoundsFit<'a, R> {
 
     fn take(&mut self, ranking: WeakRanking, found: &RoundValues) -> Result<(), RankError> {
         let values: Vec<f64> =
+            // Values are rounded to a grid on which sums are exact: the score of a row does not
+            // depend on the order of the terms, nor on terms of one feature being added up in the
+            // model (DECISIONS K10).
             found.values.iter().map(|value| snap(self.params.learning_rate * value)).collect();
         let unseen = snap(self.params.learning_rate * found.unseen);
         let advantage = advantage(&ranking.sums, &values);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::error::BoostError;
 use super::scored::{RowScorer, ScoredTerm};
 use crate::data::{
     ClassMasses, Column, Columns, FeatureSteps, FeatureTerm, MISSING_CODE, RateColumns, RateSteps,
@@ -295,7 +296,7 @@ impl ScoredTerm {
         match &self.scorer {
             RowScorer::Linear(linear) => linear.scores(columns),
             RowScorer::External { number, is_reversed } => {
-                let external = external.ok_or(RankError::NeedsRankers)?;
+                let external = external.ok_or(RankError::Boost(BoostError::NeedsRankers))?;
                 let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();
                 let mut scores = scores_of(external, *number, &rows)?;
                 if *is_reversed {

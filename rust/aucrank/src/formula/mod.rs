@@ -215,6 +215,37 @@ impl Serialize for Opaque {
     }
 }
 
+/// Why a formula has no value or no explanation.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::RankError;
+/// use aucrank::data::Columns;
+/// use aucrank::formula::{Formula, FormulaError};
+///
+/// let columns = Columns::from_row_major(&[1.0, 2.0], 1)?;
+/// let found = Formula::Median(Vec::new()).shapley_values(&columns, &columns);
+/// assert_eq!(found, Err(RankError::Formula(FormulaError::NotASum("a median"))));
+/// # Ok::<(), RankError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormulaError {
+    /// A model with a part that has no formula.
+    #[error("this model has no formula: {0}")]
+    NoFormula(Opaque),
+    /// A model that is not a sum of trees and of functions of one feature.
+    #[error(
+        "Shapley values are computed for sums of trees and of functions of single features; this model \
+         has {0}"
+    )]
+    NotASum(&'static str),
+    /// There is nothing to compare a row with.
+    #[error("the background has no rows")]
+    EmptyBackground,
+}
+
 impl Formula {
     /// The value for a row, which has numbers as they are, categories by code, and NaN for missing
     /// values. NaN if a weighted number is missing.
@@ -260,11 +291,11 @@ impl Formula {
     ///
     /// # Errors
     ///
-    /// [`RankError::NoFormula`] if a part has no formula; [`RankError`] for a value that is
+    /// [`FormulaError::NoFormula`] if a part has no formula; [`RankError`] for a value that is
     /// infinite, or missing although it must not be.
     pub fn values(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         if let Some(opaque) = self.opaque() {
-            return Err(RankError::NoFormula(opaque));
+            return Err(RankError::Formula(FormulaError::NoFormula(opaque)));
         }
         let n_features = columns.n_features();
         let mut out = vec![0.0; columns.n_rows()];

@@ -9,7 +9,7 @@
 //! tree visits each of these leaves once: at a test of an unassigned feature that sends the two
 //! rows to different sides, it goes both ways.
 
-use super::{Condition, DecisionTree, Formula, Test, TreeNode};
+use super::{Condition, DecisionTree, Formula, FormulaError, Test, TreeNode};
 use crate::RankError;
 use crate::data::Columns;
 use crate::parallel;
@@ -23,8 +23,8 @@ impl Formula {
     ///
     /// # Errors
     ///
-    /// [`RankError::NotASum`] if a part is neither a tree nor a function of one feature;
-    /// [`RankError::NoFormula`] if a part has no formula; [`RankError`] for a value that is
+    /// [`FormulaError::NotASum`] if a part is neither a tree nor a function of one feature;
+    /// [`FormulaError::NoFormula`] if a part has no formula; [`RankError`] for a value that is
     /// infinite, or missing although it must not be, and if there is no background row.
     ///
     /// # Examples
@@ -49,7 +49,7 @@ impl Formula {
         self.check_sum()?;
         let n_features = columns.n_features();
         if background.n_rows() == 0 {
-            return Err(RankError::EmptyBackground);
+            return Err(RankError::Formula(FormulaError::EmptyBackground));
         }
         let (rows, others) = (by_row(columns)?, by_row(background)?);
         let of_rows =
@@ -84,7 +84,7 @@ impl Formula {
     /// Checks that the formula is a sum of trees and of functions of one feature.
     fn check_sum(&self) -> Result<(), RankError> {
         if let Some(opaque) = self.opaque() {
-            return Err(RankError::NoFormula(opaque));
+            return Err(RankError::Formula(FormulaError::NoFormula(opaque)));
         }
         match self {
             Self::Constant(_)
@@ -94,14 +94,18 @@ impl Formula {
             | Self::Indicator { .. } => Ok(()),
             Self::Sum(terms) => terms.iter().try_for_each(Self::check_sum),
             Self::Product { of, .. } => of.check_sum(),
-            Self::StepsOf { .. } => Err(RankError::NotASum("a step function of a sum")),
+            Self::StepsOf { .. } => {
+                Err(RankError::Formula(FormulaError::NotASum("a step function of a sum")))
+            }
             Self::Quotient { numerator, denominator, .. } if constant(denominator) > Some(0.0) => {
                 numerator.check_sum()
             }
-            Self::Quotient { .. } => Err(RankError::NotASum("a quotient")),
-            Self::Median(_) => Err(RankError::NotASum("a median")),
-            Self::Program(_) => Err(RankError::NotASum("a branching program")),
-            Self::Opaque(opaque) => Err(RankError::NoFormula(*opaque)),
+            Self::Quotient { .. } => Err(RankError::Formula(FormulaError::NotASum("a quotient"))),
+            Self::Median(_) => Err(RankError::Formula(FormulaError::NotASum("a median"))),
+            Self::Program(_) => {
+                Err(RankError::Formula(FormulaError::NotASum("a branching program")))
+            }
+            Self::Opaque(opaque) => Err(RankError::Formula(FormulaError::NoFormula(*opaque))),
         }
     }
 }
@@ -448,13 +452,16 @@ mod tests {
         let columns = Columns::from_row_major(&[0.0], 1).expect("one value");
         let fails = |formula: Formula| formula.shapley_values(&columns, &columns).unwrap_err();
         let median = Formula::Sum(vec![Formula::Median(vec![Formula::Constant(1.0)])]);
-        assert_eq!(fails(median), RankError::NotASum("a median"));
+        assert_eq!(fails(median), RankError::Formula(FormulaError::NotASum("a median")));
         assert_eq!(
             fails(Formula::Opaque(Opaque::Consensus)),
-            RankError::NoFormula(Opaque::Consensus)
+            RankError::Formula(FormulaError::NoFormula(Opaque::Consensus))
         );
         let none = Columns::from_row_major::<f64>(&[], 1).expect("no row");
         let constant = Formula::Constant(1.0);
-        assert_eq!(constant.shapley_values(&columns, &none), Err(RankError::EmptyBackground));
+        assert_eq!(
+            constant.shapley_values(&columns, &none),
+            Err(RankError::Formula(FormulaError::EmptyBackground))
+        );
     }
 }

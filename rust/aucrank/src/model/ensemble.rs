@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::family::Model;
 use crate::RankError;
+use crate::boost::BoostError;
 use crate::data::{Columns, logistic};
 use crate::external::{ExternalModels, scores_of};
 use crate::formula::{Formula, Opaque};
@@ -144,7 +145,7 @@ impl Ensemble {
                 add(model.family().score(columns)?);
             }
             if !member.external.is_empty() {
-                let rankers = external.ok_or(RankError::NeedsRankers)?;
+                let rankers = external.ok_or(RankError::Boost(BoostError::NeedsRankers))?;
                 let rows: Vec<u32> = (0..columns.n_rows() as u32).collect();
                 for &number in &member.external {
                     add(scores_of(rankers, number, &rows)?);
@@ -263,7 +264,7 @@ mod tests {
         assert_eq!(ensemble.external_rankers(), [0, 1]);
         let rankers = Fixed::new(vec![0.25, -1.0]);
         assert_eq!(ensemble.score(&columns, Some(&rankers)), Ok(vec![1.5, -3.5]));
-        assert_eq!(ensemble.score(&columns, None), Err(RankError::NeedsRankers));
+        assert_eq!(ensemble.score(&columns, None), Err(RankError::Boost(BoostError::NeedsRankers)));
         assert_eq!(ensemble.formula().opaque(), Some(Opaque::ExternalMember));
     }
 

@@ -9,7 +9,7 @@ use crate::Interrupt;
 use crate::RankError;
 use crate::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
-use crate::boost::{BoostedModel, BranchingProgram, GradientBoosted, Loss};
+use crate::boost::{BoostError, BoostedModel, BranchingProgram, GradientBoosted, Loss};
 use crate::data::Columns;
 use crate::formula::{Formula, Opaque};
 use crate::tree::{RankingForest, TreeRankModel};
@@ -77,9 +77,13 @@ pub trait Family: Send + Sync {
     ///
     /// # Errors
     ///
-    /// As [`Family::score`]; [`RankError::NotAdditive`] if the score is not such a sum.
+    /// As [`Family::score`]; [`BoostError::NotAdditive`] if the score is not such a sum.
     fn explain(&self, _columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        Err(if self.has_score() { RankError::NotAdditive } else { RankError::NoScore })
+        Err(if self.has_score() {
+            RankError::Boost(BoostError::NotAdditive)
+        } else {
+            RankError::NoScore
+        })
     }
 
     /// Contribution of each feature to the ranking of the training rows, in the unit of the family,

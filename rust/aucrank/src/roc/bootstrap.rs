@@ -384,6 +384,8 @@ fn resampled_aucs<M: Mass, T: HalfWinTotal>(
     positive: impl Fn(usize) -> T,
 ) -> Vec<f64> {
     let ResampleScratch { counts, below, half_wins } = scratch;
+    // Models are sorted once, before all resamples. A resample counts how often each row was drawn,
+    // and takes O(n) by prefix sums instead of a sort.
     counts.fill(0);
     draw(rng, counts.len(), |row| counts[row] += 1);
     let mut n_neg = M::default();

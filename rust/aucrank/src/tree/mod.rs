@@ -4,7 +4,7 @@
 //!
 //! The modules, each using only those above it:
 //!
-//! - `model`: the fitted tree;
+//! - `error`: its errors; `model`: the fitted tree;
 //! - `grow`: the loop over nodes that all split rules share;
 //! - `prune`: choice of a subtree;
 //! - `sample`: the rows of a fit, with the data that all its trees share;
@@ -13,6 +13,7 @@
 //! - `forest`: many trees;
 //! - `explain`: dependence of a tree or a forest on features.
 
+mod error;
 mod explain;
 mod fit;
 mod forest;
@@ -22,6 +23,7 @@ mod prune;
 mod sample;
 mod split;
 
+pub use error::TreeError;
 pub use explain::{LeafValue, partial_dependence};
 pub(crate) use fit::AskLeaves;
 pub(crate) use fit::ReweightedTrees;

@@ -405,6 +405,8 @@ fn merge_hashes(least: &mut Vec<u64>, more: &[u64]) {
     least.extend(more);
     least.sort_unstable();
     least.dedup();
+    // The least of a whole are the least of those of its parts, so that the parts may merge in any
+    // order; one more than is ranked shows that there are more.
     least.truncate(MOST_RANKED + 1);
 }
 

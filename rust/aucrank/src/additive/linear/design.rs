@@ -39,6 +39,8 @@ impl DistinctRows {
         let hashed = content_hashes(columns, &labels.rows(), 0, interrupt)?;
         let class = |(hash, row)| (hash, labels.positive()[row as usize], row);
         let mut by_content: Vec<(u64, bool, u32)> = hashed.into_iter().map(class).collect();
+        // By the hash of the content: sums of floats over the rows do not depend on the order in
+        // which they were given, and copies become one row.
         by_content.par_sort_unstable();
         let mut found = Self { rows: Vec::new(), positive: Vec::new(), units: Vec::new() };
         for copies in by_content.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
@@ -162,6 +164,8 @@ impl CellTable {
                 let mut value = 0.0;
                 cells[0] = value;
                 for (cell, weight) in cells[1..].iter_mut().zip(steps) {
+                    // Thresholds are running sums over cells, so that a row reads one number for
+                    // all thresholds of a feature, however many there are.
                     value += STEP * weight;
                     *cell = value;
                 }

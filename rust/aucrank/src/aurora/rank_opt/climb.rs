@@ -158,6 +158,8 @@ impl<O: Objective> Climb<'_, O> {
             let slope = self.radius * dot(&gradient, &direction.weights);
             let circle = GreatCircle { start: at, direction: &direction };
             let from = CirclePoint { angle: 0.0, value, slope };
+            // The step that a parabola with this slope and the gain of the last circle has its
+            // maximum at.
             let first = last_gain.map_or(FIRST_STEP, |gain| 2.0 * gain / slope);
             n_iterations += 1;
             let found = self.search(&circle, from, first, &mut moved, &mut slopes)?;

@@ -40,6 +40,8 @@ impl RankOptRows {
         let hashed = content_hashes(columns, &labels.rows(), 0, interrupt)?;
         let class = |(hash, row)| (labels.positive()[row as usize], hash, row);
         let mut by_content: Vec<(bool, u64, u32)> = hashed.into_iter().map(class).collect();
+        // In the order of the content, for sums that do not depend on the order of the input.
+        // Negative rows come first: a class is a range.
         by_content.par_sort_unstable();
         let (mut first_rows, mut positive, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         for copies in by_content.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {

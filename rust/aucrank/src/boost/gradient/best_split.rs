@@ -525,6 +525,9 @@ pub(super) fn best_levels(
     }
 
     let free = if random.is_some() { 0.0 } else { FREE };
+    // Sorted by ratio, the best subset is a leading run, but with many categories that choice fits
+    // noise (DECISIONS G11): categories that differ by no more than chance are not tried, and
+    // ratios of the others are shrunken.
     let levels = present.iter().map(|&code| bins[code]);
     let Some(shrinkage) = GradientShrinkage::of(criterion, free, levels) else { return best };
     let mut sorted: Vec<(f64, usize)> =

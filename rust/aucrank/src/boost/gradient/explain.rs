@@ -7,6 +7,7 @@ use super::model::GradientBoosted;
 use super::pair_table::PairTerm;
 use super::tree::{GradientNode, GradientTree};
 use crate::RankError;
+use crate::boost::BoostError;
 use crate::data::{Columns, FeatureSteps, FeatureTerm};
 use crate::formula::{Formula, Rule, Test};
 
@@ -171,9 +172,9 @@ impl GradientBoosted {
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if three features are tested on a path.
+    /// [`BoostError::NotAdditive`] if three features are tested on a path.
     pub fn merged_terms(&self) -> Result<Vec<FeatureTerm>, RankError> {
-        let singles = self.by_features().ok_or(RankError::NotAdditive)?.singles;
+        let singles = self.by_features().ok_or(RankError::Boost(BoostError::NotAdditive))?.singles;
         Ok(merge(singles, self.n_levels()).collect())
     }
 
@@ -182,10 +183,10 @@ impl GradientBoosted {
     ///
     /// # Errors
     ///
-    /// [`RankError::NotAdditive`] if three features are tested on a path; [`RankError::LargeTable`]
+    /// [`BoostError::NotAdditive`] if three features are tested on a path; [`BoostError::LargeTable`]
     /// for a table of more than a million cells.
     pub fn pair_terms(&self) -> Result<Vec<PairTerm>, RankError> {
-        let pairs = self.by_features().ok_or(RankError::NotAdditive)?.pairs;
+        let pairs = self.by_features().ok_or(RankError::Boost(BoostError::NotAdditive))?.pairs;
         let table = |(pair, trees): (_, Vec<Cow<'_, GradientTree>>)| {
             PairTerm::sum(pair, self.n_levels(), &trees)
         };

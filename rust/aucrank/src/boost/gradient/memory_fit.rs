@@ -628,6 +628,8 @@ impl TreeSource for MemoryTree<'_, '_> {
         } else {
             (right, left)
         };
+        // The sums of the larger child are those of the parent less these: half of the rows at most
+        // are counted, and integers leave no residue.
         let of_small = if needs_bins(&nodes[small]) || needs_bins(&nodes[large]) {
             Some(self.count(grower, &nodes[small].kept.rows)?)
         } else {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::fit_rows::{CHUNK_ROWS, FitRows};
 use super::loss::{counted, logistic, share, softplus};
 use super::tree::{GradientNode, GradientTree};
+use crate::boost::BoostError;
 use crate::data::LevelSet;
 use crate::formula::{Condition, DecisionTree, Rule, Test, TreeNode};
 use crate::roc::TopNegatives;
@@ -245,7 +246,8 @@ impl PairTerm {
         trees: &[Cow<'_, GradientTree>],
     ) -> Result<Self, RankError> {
         let table = Self::empty(features, n_levels, trees, MOST_CELLS);
-        let table = table.ok_or(RankError::LargeTable(features[0], features[1]))?;
+        let table =
+            table.ok_or(RankError::Boost(BoostError::LargeTable(features[0], features[1])))?;
         Ok(table.plus(trees))
     }
 

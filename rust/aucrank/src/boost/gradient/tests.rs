@@ -4,6 +4,7 @@ use super::bags::bag_seed;
 use super::fit_rows::FitRows;
 use super::loss::Loss;
 use super::*;
+use crate::boost::BoostError;
 use crate::data::{Binned, BinningParams, Column, Columns, Folds, Labels, MISSING_CODE, mix, snap};
 use crate::tree::Cuts;
 use crate::{Interrupt, RankError};
@@ -393,7 +394,7 @@ fn a_tree_tests_one_feature_if_it_must_not_combine_them() {
         assert!(!(asks(1) && (asks(0) || asks(2))));
     }
     let free = sample.fit(&GradientParams { interactions: Interactions::Any, ..params });
-    assert_eq!(free.explain(&columns), Err(RankError::NotAdditive));
+    assert_eq!(free.explain(&columns), Err(RankError::Boost(BoostError::NotAdditive)));
 }
 
 /// Boosting with all options that depend on the seed.

@@ -2,6 +2,7 @@
 
 use super::{WeakRanker, WeakRanking, WeakSample, WeakTask, ranking_by_score};
 use crate::RankError;
+use crate::boost::BoostError;
 use crate::boost::scored::RowScorer;
 use crate::data::ClassMasses;
 use crate::external::scores_of;
@@ -37,7 +38,7 @@ impl WeakRanker for ExternalRanker {
         sample: &WeakSample<'_>,
         task: &WeakTask<'_>,
     ) -> Result<Option<WeakRanking>, RankError> {
-        let rankers = sample.external.ok_or(RankError::NeedsRankers)?;
+        let rankers = sample.external.ok_or(RankError::Boost(BoostError::NeedsRankers))?;
         if let Some(features) = task.features {
             return Err(RankError::BadParameter {
                 name: "max_features",
@@ -143,7 +144,7 @@ mod tests {
         let err = ranked_by(&weak, &columns, &labels, &[1; 4], None, Some(&nan)).unwrap_err();
         assert_eq!(err, RankError::NanScore(2));
         let err = ranked_by(&weak, &columns, &labels, &[1; 4], None, None).unwrap_err();
-        assert_eq!(err, RankError::NeedsRankers);
+        assert_eq!(err, RankError::Boost(BoostError::NeedsRankers));
         let some = Some(&[0][..]);
         let err = ranked_by(&weak, &columns, &labels, &[1; 4], some, Some(&nan)).unwrap_err();
         assert!(err.to_string().starts_with("max_features is 1, but must be left out"), "{err}");

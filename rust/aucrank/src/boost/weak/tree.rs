@@ -55,7 +55,8 @@ mod tests {
     use crate::boost::weak::tests::{Draws, ranked};
     use crate::data::{Binned, BinningParams, Columns, Labels};
     use crate::tree::{
-        CvParams, DyadicParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule, fit,
+        CvParams, DyadicParams, GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitRule,
+        TreeError, fit,
     };
 
     fn params(split: SplitRule, leaf_order: LeafOrder) -> TreeRankParams {
@@ -153,7 +154,7 @@ mod tests {
         let stumps = params(SplitRule::Stumps(LeafRankParams::orthogonal(5)), LeafOrder::Tree);
         assert!(rank(&stumps).unwrap().is_none(), "too few rows to split");
         let classifier = TreeRankParams { split: SplitRule::Classifier, ..stumps.clone() };
-        assert_eq!(rank(&classifier).unwrap_err(), RankError::NeedsClassifiers);
+        assert_eq!(rank(&classifier).unwrap_err(), RankError::Tree(TreeError::NeedsClassifiers));
         let pruning = CvParams { n_folds: 2, one_standard_error: false, seed: 0 };
         let pruning = Some(PruningRule::CrossValidation(pruning));
         let message = |params| rank(&params).unwrap_err().to_string();

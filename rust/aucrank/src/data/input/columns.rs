@@ -679,6 +679,8 @@ impl<'a> Columns<'a> {
         width: usize,
         work: impl Fn(&mut M, Range<usize>, &[f64], &mut [f64]) + Sync,
     ) -> Result<(), RankError> {
+        // Fewer rows at a time where features are many, so that the values of a tile remain in the
+        // cache.
         let n_tile = (TILE_VALUES / self.n_features().max(1)).clamp(1, TILE_ROWS);
         let of_tile = |(memory, values): &mut (M, Vec<f64>), (tile, out): (usize, &mut [f64])| {
             let start = tile * n_tile;

@@ -132,6 +132,7 @@ impl<'de> Visitor<'de> for Canonical<'_> {
             out.push(b',');
             entries.push((key, first..out.len() - start));
         }
+        // Entries are written as they are read, and copied only where keys are out of order.
         if !entries.is_sorted_by(|(a, _), (b, _)| a < b) {
             let unsorted = out.split_off(start);
             entries.sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -165,6 +165,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RocState, RankError> {
         2 if [2, 4, ALL_WORDS].contains(&words) => wide_bytes(words),
         _ => return Err(bad(format!("unknown kind of entries {kind}"))),
     };
+    // Checked before anything of that size is allocated: the number may be any.
     if n.checked_mul(size as u64) != Some(reader.0.len() as u64) {
         return Err(bad(format!("{n} entries do not take {} bytes", reader.0.len())));
     }

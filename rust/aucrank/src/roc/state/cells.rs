@@ -157,6 +157,7 @@ pub(super) fn cut_down<C: Absorbing>(cells: &[C], target: usize, scale: C::Scale
     let costs = costs(cells, &widths, 1.0 / (4.0 * target as f64), scale);
     let n_dropped = cells.len() - target;
     let mut order = costs.clone();
+    // By selection, O(n), since the order of the dropped boundaries does not matter.
     let (_, &mut dearest, _) = order.select_nth_unstable_by(n_dropped - 1, f64::total_cmp);
 
     let mut joined = Vec::with_capacity(target);

@@ -130,6 +130,8 @@ impl Files {
 
     /// Merges all runs into one of this kind.
     pub fn merge<E: MergeTarget>(&mut self, kind: Kind) -> Result<(), RankError> {
+        // All runs are read at once, in blocks that together take an eighth of the memory that is
+        // allowed.
         let n_bytes = (self.max_bytes / 8 / self.runs.len().max(1)).clamp(2 * LONGEST, BLOCK);
         let mut sources: Vec<Source<E>> =
             self.runs.iter().map(|run| E::source(RunReader::new(run, n_bytes), kind)).collect();
@@ -147,6 +149,8 @@ impl Files {
             let number = least.0.1;
             let next = sources[number]()?;
             let entry = std::mem::replace(&mut first[number], next);
+            // The top of the heap is replaced, which takes one pass down the heap; to pop and to push
+            // would take two.
             if let Some(next) = &first[number] {
                 least.0.0 = next.key();
                 drop(least);
@@ -237,6 +241,7 @@ impl Writer {
     }
 
     fn push<E: Packed>(&mut self, entry: &E) -> Result<(), RankError> {
+        // Keys ascend, so that the difference takes few bytes where scores are dense.
         let step = entry.key() - self.key;
         let n_bytes = (u64::BITS - step.leading_zeros()).div_ceil(8) as usize;
         let head = self.bytes.len();

@@ -166,6 +166,8 @@ impl<'a> Walker<'a> {
 
     fn send_row(&mut self, row: &[f64], weight: u64) {
         // A state takes about eight words in addition to its set.
+        // Weights at leaves are sums, so that states may be dropped at any row: the bound costs
+        // time, not exactness.
         if self.states.len() * (self.paths.all.len() + 8) > MOST_WORDS {
             self.unload();
         }

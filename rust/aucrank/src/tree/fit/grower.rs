@@ -13,6 +13,7 @@ use crate::rows::{
     FitId, HistogramTally, QueriedCells, QueriedLevels, RowFrame, Rows, Totals, View,
     gathered_contents, together,
 };
+use crate::tree::TreeError;
 use crate::tree::grow::{Missing, grow};
 use crate::tree::model::{RankingTree, TreeFrame};
 use crate::tree::prune::{
@@ -494,7 +495,7 @@ pub(super) fn fit_best_level(
     let mut n_worse = 0;
     for level in 1..=FINEST {
         let model = match fit(&with_level(&judged, level)) {
-            Err(RankError::CubesTooFine { .. }) if level > 1 => break,
+            Err(RankError::Tree(TreeError::CubesTooFine { .. })) if level > 1 => break,
             model => model?,
         };
         let auc = held_out_auc(&model, params.pruning.is_some());

@@ -72,6 +72,8 @@ impl ForestBootstrap {
             Drawn::Groups(groups) => return count_groups(groups, mix(seed), self.share, counts),
         };
         for (class, rows) in (0..).zip(classes) {
+            // Each class and block has its own random numbers, so that the draw depends neither on
+            // threads nor on other blocks, and both classes are in every tree.
             for (block, rows) in (0..).zip(rows.chunks(BLOCK_ROWS)) {
                 draw_block(mix(seed) ^ mix(2 * block + class), self.share, rows.len(), |place| {
                     counts[rows[place] as usize] += 1;

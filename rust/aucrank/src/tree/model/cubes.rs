@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{ClassSums, Column, Columns, Labels};
 use crate::parallel::prelude::*;
+use crate::tree::TreeError;
 use crate::{Interrupt, RankError};
 
 /// Binary digits of the number of a cube. One bit of the word is left for the side of the cube.
@@ -99,12 +100,12 @@ impl CubeGrid {
         if grid.n_bits() > KEY_BITS.into() {
             let labels = grid.n_bits() - u64::from(level) * u64::from(n_scaled);
             let left = u64::from(KEY_BITS).saturating_sub(labels);
-            return Err(RankError::CubesTooFine {
+            return Err(RankError::Tree(TreeError::CubesTooFine {
                 level,
                 n_features: grid.axes.len(),
                 n_bits: grid.n_bits(),
                 finest: left.checked_div(n_scaled.into()).unwrap_or(0),
-            });
+            }));
         }
         Ok(grid)
     }
@@ -156,6 +157,8 @@ impl CubeGrid {
 
     /// The piece of the range that holds a number, from 0 on; the largest value is in the last one.
     fn piece(&self, value: f64, low: f64, high: f64) -> u64 {
+        // Halves, since the range of two finite numbers may overflow. At `high` the piece would be
+        // one too many: the last one is closed (DECISIONS T9).
         let share = (0.5 * value.clamp(low, high) - 0.5 * low) / (0.5 * high - 0.5 * low);
         let n_pieces = 1_u64 << self.level;
         ((share * n_pieces as f64) as u64).min(n_pieces - 1)
@@ -163,6 +166,8 @@ impl CubeGrid {
 
     /// Spreads the digits of a number, to leave room for those of the others.
     fn spread(&self, piece: u64) -> u64 {
+        // The digits of all features are interleaved, the coarsest highest: one shift by the number
+        // of features gives the cube around a cube, whatever the level.
         (0..self.level)
             .fold(0, |word, digit| word | (piece >> digit & 1) << (digit * self.n_scaled))
     }
@@ -287,6 +292,9 @@ impl Cubes {
             let around = |cube: &(u64, ClassSums)| cube.0 >> 1 >> grid.n_scaled;
             let merged = level.chunk_by(|a, b| around(a) == around(b)).map(|inside| {
                 let sums: ClassSums = inside.iter().map(|&(_, sums)| sums).sum();
+                // A cube that training rows did not reach is sent with the smallest one around it
+                // that they did (DECISIONS T7); its side is that of its rows together, at least the
+                // rate of the node.
                 (sided(around(&inside[0]), sums.cmp_eta(node).is_ge()), sums)
             });
             level = merged.collect();

@@ -6,6 +6,7 @@ use super::split_form::{SplitForm, SplitNode};
 use crate::data::Columns;
 use crate::external::{ExternalModels, called_positive};
 use crate::formula::Test;
+use crate::tree::TreeError;
 use crate::{RankError, parallel};
 
 /// Rows that are read together, so that their values are in the cache in any layout.
@@ -184,7 +185,7 @@ impl RankingTree {
     /// # Errors
     ///
     /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
-    /// infinity; [`RankError::NeedsClassifiers`] if the tree has classifiers and they are not given
+    /// infinity; [`TreeError::NeedsClassifiers`] if the tree has classifiers and they are not given
     /// as `external`; and errors of the classifiers.
     pub fn apply(
         &self,
@@ -240,7 +241,7 @@ impl RankingTree {
     {
         self.check_columns(columns)?;
         if !self.classifiers().is_empty() {
-            let classifiers = external.ok_or(RankError::NeedsClassifiers)?;
+            let classifiers = external.ok_or(RankError::Tree(TreeError::NeedsClassifiers))?;
             return self.leaf_values_by(columns, classifiers, values);
         }
         let router = Router::new(self, Test::clone);

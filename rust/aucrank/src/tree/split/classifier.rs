@@ -9,6 +9,7 @@ use crate::data::{
     Binned, CellId, ClassSums, Columns, Labels, MemorySource, RowTally, times_power_of_two,
 };
 use crate::external::{ExternalFitter, called_positive};
+use crate::tree::TreeError;
 use crate::tree::grow::{Division, LeastSplit, OpenNode, SplitFamily, Splitter};
 use crate::tree::model::{RankingTree, SplitForm};
 use crate::tree::sample::Sample;
@@ -36,7 +37,7 @@ impl RuleParams for ByClassifiers {
         classifiers: Option<&'a dyn ExternalFitter>,
         _: &Interrupt,
     ) -> Result<PreparedClassifiers<'a>, RankError> {
-        let classifiers = classifiers.ok_or(RankError::NeedsClassifiers)?;
+        let classifiers = classifiers.ok_or(RankError::Tree(TreeError::NeedsClassifiers))?;
         let Sample { columns, labels, .. } = *sample;
         Ok(PreparedClassifiers { classifiers, columns, labels })
     }
@@ -306,7 +307,10 @@ mod tests {
             let low = (0..400).min_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
             let high = (0..400).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
             assert!(scores[low] < scores[high]);
-            assert_eq!(tree.score(&columns, None), Err(RankError::NeedsClassifiers));
+            assert_eq!(
+                tree.score(&columns, None),
+                Err(RankError::Tree(TreeError::NeedsClassifiers))
+            );
         }
     }
 
@@ -364,7 +368,7 @@ mod tests {
         assert_eq!(by(&Broken(Ok((0, vec![1.0; 400])))).unwrap().tree.n_leaves(), 1);
         let params = params(SplitRule::Classifier, None);
         let without = fit(&columns, &labels, &params, &Interrupt::default());
-        assert_eq!(without, Err(RankError::NeedsClassifiers));
+        assert_eq!(without, Err(RankError::Tree(TreeError::NeedsClassifiers)));
     }
 
     #[test]
