@@ -21,6 +21,7 @@ from aucrank._utils.words import plural
 from aucrank.data import _holder
 from aucrank.data._engine import Engine
 from aucrank.data._gathered import Gathered, gathered_here
+from aucrank.data._holder import Scoring
 from aucrank.data._raw import RawRows, ReadRows
 from aucrank.data._sampled import ALL_ROWS, Bounds
 from aucrank.data._scores import WeightUnit, unit_of_weights
@@ -87,9 +88,7 @@ class ClusterSource(TypedSource, Engine):
         """Code all rows by `_holder.hold`, and keep them where they are coded."""
 
     @abstractmethod
-    def scores(
-        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
-    ) -> Any:
+    def scores(self, dataset: "Dataset", scoring: Scoring) -> Any:
         """Score the rows on the workers by `_holder.score`; return an object of the engine."""
 
     def facts(

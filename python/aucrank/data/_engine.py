@@ -16,6 +16,7 @@ from aucrank._data.passes import Batch, Passes
 from aucrank._data.schema import errors_by_name
 from aucrank.data import _sampled
 from aucrank.data._gathered import Gathered, LeastRowsOf, SurveyOf, gathered_here
+from aucrank.data._holder import Scoring
 from aucrank.data._raw import RawRows, ReadRows
 from aucrank.data._sampled import Bounds, LeastRows, MostRows
 from aucrank.data._scores import WeightUnit, unit_of_weights
@@ -110,9 +111,7 @@ class Engine(ABC):
     ) -> Iterable[CodedBatch]:
         """Return the rows within the bounds of a sample, one part after another."""
 
-    def scores(
-        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
-    ) -> Any:
+    def scores(self, dataset: "Dataset", scoring: Scoring) -> Any:
         """Score the rows where they are, and leave the scores there; see `Dataset.scores`.
 
         Raises
