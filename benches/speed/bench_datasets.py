@@ -8,6 +8,8 @@ PART is one of
                process of its own (Linux only); both give the same document
     rounds     what a question to a Dask cluster takes of the client, over many partitions
     workers    a fit on a Dask cluster, and what its workers take for it
+    collected  the default tree and booster: in memory, with rows that come to the client, and with
+               rows that stay on the workers; all give the same document
     faults     how long the question takes that meets workers which were killed
     auc        the AUC that xgboost.dask reports while it learns from two sites, next to the AUC of
                all rows
@@ -18,8 +20,10 @@ the client. Set OMP_NUM_THREADS=1.
 
 import json
 import os
+import pickle
 import signal
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -142,7 +146,9 @@ class Cluster:
         meta = make_rows(1, options.columns, 0)[:0]
         collection = dask.dataframe.from_delayed(blocks, meta=meta, verify_meta=False).persist()
         distributed.wait(collection)
-        self.dataset = Dataset.from_dask(collection, target="y")
+        self.collection = collection
+        # These measure queries: few rows would come to the client.
+        self.dataset = Dataset.from_dask(collection, target="y", collect_below=0)
 
     def __enter__(self):
         return self
@@ -233,6 +239,63 @@ def measure_workers(options):
     }
 
 
+@contextmanager
+def bytes_gathered():
+    """Note the bytes of each result that comes to the client."""
+    from aucrank.data._dask import DaskSource
+
+    gather, found = DaskSource.gather, []
+
+    def note(source, results):
+        brought = gather(source, results)
+        found.extend(len(pickle.dumps(one, protocol=5)) for one in brought)
+        return brought
+
+    DaskSource.gather = note
+    yield found
+    DaskSource.gather = gather
+
+
+def measure_collected(options):
+    """CPU of all processes, queries, and bytes that come to the client."""
+    models = {
+        "tree": TreeRank(random_state=0, n_jobs=1),
+        "booster": GradientBoostingRanker(random_state=0, n_jobs=1),
+    }
+    rows = pd.concat(
+        [
+            make_rows(size, options.columns, seed)
+            for seed, size in enumerate(sizes_of(options.rows, options.partitions))
+        ],
+        ignore_index=True,
+    )
+    X, y = rows.drop(columns="y"), rows["y"]
+    found = {}
+    for name, model in models.items():
+        clone(model).fit(X[:2000], y[:2000])
+        start, cpu = perf_counter(), process_time()
+        document = clone(model).fit(X, y)._to_document()
+        of_frame = process_time() - cpu
+        found[name] = {"frame": {"cpu_s": of_frame, "wall_s": perf_counter() - start}}
+        for road, size in (("collected", "256MB"), ("queried", 0)):
+            with Cluster(options, options.partitions) as cluster, Rounds() as rounds:
+                dataset = Dataset.from_dask(cluster.collection, target="y", collect_below=size)
+                cpu, start = process_time() + cluster.worker_cpu(), perf_counter()
+                with bytes_gathered() as n_bytes:
+                    fitted = clone(model).fit(dataset)
+                wall = perf_counter() - start
+                cpu = process_time() + cluster.worker_cpu() - cpu
+            assert fitted._to_document() == document
+            found[name][road] = {
+                "cpu_s": cpu,
+                "cpu_of_frame": cpu / of_frame,
+                "wall_s": wall,
+                "n_queries": len(rounds.wall),
+                "mb_gathered": sum(n_bytes) / 1e6,
+            }
+    return found
+
+
 def measure_faults(options):
     found = {}
     for n_killed in range(options.workers + 1):
@@ -281,7 +344,7 @@ def measure_auc(options):
             fitted = dxgb.train(client, params, train, 5, evals=[(train, "train")])
             matrix = xgboost.DMatrix(parts.drop(columns="y"))
             scores = fitted["booster"].predict(matrix)
-            dataset = Dataset.from_dask(collection, target="y")
+            dataset = Dataset.from_dask(collection, target="y", collect_below=0)
             model = model_of(None).fit(dataset)
             ours = roc_state(model, dataset).auc()
         found[name] = {
@@ -297,6 +360,7 @@ MEASURES = {
     "files": measure_files,
     "rounds": measure_rounds,
     "workers": measure_workers,
+    "collected": measure_collected,
     "faults": measure_faults,
     "auc": measure_auc,
 }

@@ -1,11 +1,21 @@
 """Rows of all kinds of columns, as one frame and in parts."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from aucrank.data import Dataset
+
+#: Data sets whose rows stay on the workers of a cluster, however few they are.
+on_dask = partial(Dataset.from_dask, collect_below=0)
+on_ray = partial(Dataset.from_ray, collect_below=0)
+on_spark = partial(Dataset.from_spark, collect_below=0)
+
+#: As by default, few rows come to the client.
+COLLECTED = "256MB"
 
 
 def mixed_rows(n=500, seed=0):

@@ -34,7 +34,7 @@ from aucrank.tree import ValidationPruning
 from sklearn.base import clone
 
 from tests.common.estimators import SHORT_SEARCH, few_members
-from tests.common.parts import FEATURES, mixed_rows, write_parts
+from tests.common.parts import COLLECTED, FEATURES, mixed_rows, on_dask, write_parts
 
 
 def dealt_rows(n=700, n_groups=60, seed=0):
@@ -220,12 +220,16 @@ def test_a_fit_on_workers_is_that_of_a_frame(name, given):
     dask = pytest.importorskip("dask")
     dd = pytest.importorskip("dask.dataframe")
     expected = document(fitted_to_frame(model, ROWS, given, "w"))
+    # These need all rows.
+    size = COLLECTED if name in ("forest", "ensemble") else 0
     for cuts in ([], [0, 200]):
         parts = [ROWS[first:last] for first, last in pairwise([0, *cuts, len(ROWS)])]
         collection = dd.from_delayed(
             [dask.delayed(part) for part in parts], meta=ROWS[:0], verify_meta=False
         )
-        dataset = Dataset.from_dask(collection, target="y", weight="w", columns=FEATURES, **given)
+        dataset = on_dask(
+            collection, target="y", weight="w", columns=FEATURES, collect_below=size, **given
+        )
         assert document(clone(model).fit(dataset)) == expected
 
 

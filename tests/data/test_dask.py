@@ -31,6 +31,7 @@ from tests.common.parts import (
     TOWN_FEATURES,
     distinguishes_rare_towns,
     mixed_rows,
+    on_dask,
     town_rows,
 )
 from tests.common.spilled import n_spilled_bytes
@@ -78,7 +79,7 @@ def roles(rows, weight=None):
 
 def check_same_fit(collection, rows, weight=None, model=MODEL, **kwargs):
     """The document of a fit to a collection is that of the fit to a frame."""
-    dataset = Dataset.from_dask(collection, target="y", weight=weight, columns=FEATURES, **kwargs)
+    dataset = on_dask(collection, target="y", weight=weight, columns=FEATURES, **kwargs)
     found, expected = clone(model).fit(dataset), clone(model).fit(*roles(rows, weight))
     assert len(np.unique(expected.decision_function(rows[FEATURES]))) > 2
     assert found._to_document() == expected._to_document()
@@ -170,7 +171,7 @@ ASKING = {
 @pytest.fixture
 def codes_stay(monkeypatch):
     """Make it fail if codes are gathered by the client."""
-    monkeypatch.setattr(DaskRows, "coded_rows", None)
+    monkeypatch.setattr(DaskSource, "codes", None)
 
 
 @pytest.mark.usefixtures("codes_stay")
@@ -199,7 +200,7 @@ def test_rates_of_rare_categories_are_learned_on_the_workers(model, n_parts):
     expected = clone(model).fit(rows[TOWN_FEATURES], rows["y"])
     assert distinguishes_rare_towns(expected, rows)
     collection = dd.from_pandas(rows.sort_values("y"), npartitions=n_parts)
-    dataset = Dataset.from_dask(collection, target="y", columns=TOWN_FEATURES)
+    dataset = on_dask(collection, target="y", columns=TOWN_FEATURES)
     assert clone(model).fit(dataset)._to_document() == expected._to_document()
 
 
@@ -232,7 +233,7 @@ def test_a_sampled_fit_gathers_only_the_rows_of_its_sample(name, weight, most, m
     expected = clone(model).fit(whole)
     assert (expected.sampled_rows_ is None) == (n_taken == len(ROWS))
     for cuts in ([], [700], [0, 1, 300, 800, 800, 1000]):
-        dataset = Dataset.from_dask(
+        dataset = on_dask(
             collection_of(cut(ROWS, cuts)), target="y", weight=weight, columns=FEATURES
         )
         brought.clear()
@@ -349,7 +350,7 @@ def test_passes_over_values_outlive_the_workers(n_killed, processes, monkeypatch
 
 def test_a_closed_client_raises_an_error(processes, monkeypatch):
     client = distributed.Client(processes.cluster, set_as_default=False)
-    dataset = Dataset.from_dask(
+    dataset = on_dask(
         dd.from_pandas(ROWS, npartitions=2), target="y", columns=FEATURES, client=client
     )
     round_of_fit = DaskRows.round
@@ -374,7 +375,7 @@ def test_rows_lost_with_a_worker_raise_an_error(processes):
     pids = processes.run(os.getpid)
     held = processes.scatter([ROWS[:600], ROWS[600:]], workers=workers[:1])
     collection = dd.from_delayed(held, meta=ROWS[:0], verify_meta=False)
-    dataset = Dataset.from_dask(collection, target="y", columns=FEATURES, client=processes)
+    dataset = on_dask(collection, target="y", columns=FEATURES, client=processes)
     os.kill(pids[workers[0]], signal.SIGKILL)
     with pytest.raises(RuntimeError, match="cannot be computed again"):
         clone(MODEL).fit(dataset)
@@ -427,7 +428,7 @@ def moody(later, from_call=2):
 @pytest.mark.parametrize(("later", "said"), CHANGES.values(), ids=CHANGES)
 def test_a_partition_that_changes_between_passes_is_named_in_the_error(later, said, from_call):
     collection = moody(later, from_call)
-    dataset = Dataset.from_dask(collection, target="y", columns=FEATURES, weight="w")
+    dataset = on_dask(collection, target="y", columns=FEATURES, weight="w")
     with pytest.raises(DataChangedError, match=said):
         clone(MODEL).fit(dataset)
     assert len(CALLS) >= from_call
@@ -435,7 +436,7 @@ def test_a_partition_that_changes_between_passes_is_named_in_the_error(later, sa
 
 @pytest.mark.parametrize("model", [RIMARC(), LinearRanker()], ids=repr)
 def test_every_way_to_fit_detects_a_changed_partition(model):
-    dataset = Dataset.from_dask(moody(with_value("x", 0.123)), target="y", columns=FEATURES)
+    dataset = on_dask(moody(with_value("x", 0.123)), target="y", columns=FEATURES)
     with pytest.raises(DataChangedError, match="partition 1 has other values"):
         model.fit(dataset)
 
@@ -454,9 +455,7 @@ def test_rows_that_change_after_the_loss_of_a_worker_are_detected(
     ROWS[600:].to_pickle(path)
     parts = [dask.delayed(ROWS[:600]), dask.delayed(pd.read_pickle)(path)]
     collection = dd.from_delayed(parts, meta=ROWS[:0], verify_meta=False)
-    dataset = Dataset.from_dask(
-        collection, target="y", columns=FEATURES, weight="w", client=processes
-    )
+    dataset = on_dask(collection, target="y", columns=FEATURES, weight="w", client=processes)
     round_of_fit, pids = DaskRows.round, workers_of(processes)
     later, said = CHANGES[change]
 
@@ -480,7 +479,7 @@ def fit_with(change, row=700):
     rows = ROWS.astype({"y": object})
     rows.loc[row, list(change)] = list(change.values())
     collection = collection_of(cut(rows, [600]))
-    dataset = Dataset.from_dask(collection, target="y", weight="w", columns=FEATURES)
+    dataset = on_dask(collection, target="y", weight="w", columns=FEATURES)
     return clone(MODEL).fit(dataset)
 
 
@@ -501,33 +500,33 @@ def test_an_invalid_value_is_named_with_its_partition(change, said):
 
 def test_a_partition_without_a_column_is_named_in_the_error():
     collection = collection_of([ROWS[:600], ROWS[600:].drop(columns="count")])
-    dataset = Dataset.from_dask(collection, target="y", columns=FEATURES)
+    dataset = on_dask(collection, target="y", columns=FEATURES)
     with pytest.raises(ValueError, match="partition 1 has no column 'count'"):
         clone(MODEL).fit(dataset)
 
 
 def test_partitions_whose_columns_differ_in_type_are_named_in_the_error():
     collection = collection_of([ROWS[:600], ROWS[600:].assign(x="text")])
-    dataset = Dataset.from_dask(collection, target="y", columns=FEATURES)
+    dataset = on_dask(collection, target="y", columns=FEATURES)
     said = "column 'x' holds categories in partition 1 and numbers in partition 0"
     with pytest.raises(TypeError, match=said):
         clone(MODEL).fit(dataset)
 
 
 def test_a_fit_needs_two_classes_and_rows():
-    one = Dataset.from_dask(collection_of([ROWS[ROWS["y"] == "no"]]), target="y", columns=FEATURES)
+    one = on_dask(collection_of([ROWS[ROWS["y"] == "no"]]), target="y", columns=FEATURES)
     with pytest.raises(ValueError, match="the data contains only one class: 'no'"):
         clone(MODEL).fit(one)
-    none = Dataset.from_dask(collection_of([ROWS[:0], ROWS[:0]]), target="y", columns=FEATURES)
+    none = on_dask(collection_of([ROWS[:0], ROWS[:0]]), target="y", columns=FEATURES)
     with pytest.raises(ValueError, match=r"0 sample\(s\) in the Dask collection of 2 partitions"):
         clone(MODEL).fit(none)
 
 
 def test_input_that_is_not_a_dask_collection_is_rejected():
     with pytest.raises(TypeError, match="collection must be a data frame of Dask, got DataFrame"):
-        Dataset.from_dask(ROWS, target="y")
+        on_dask(ROWS, target="y")
     with pytest.raises(ValueError, match="has no column 'z'"):
-        Dataset.from_dask(collection_of([ROWS]), target="z")
+        on_dask(collection_of([ROWS]), target="z")
 
 
 def test_a_collection_needs_a_client(monkeypatch):
@@ -536,7 +535,7 @@ def test_a_collection_needs_a_client(monkeypatch):
 
     monkeypatch.setattr(distributed, "get_client", no_client)
     with pytest.raises(ValueError, match="there is no client of a Dask cluster: start one"):
-        Dataset.from_dask(collection_of([ROWS]), target="y")
+        on_dask(collection_of([ROWS]), target="y")
 
 
 # Scores
@@ -551,14 +550,14 @@ NEW = mixed_rows(1000, seed=1)
 
 
 def test_partitions_are_scored_one_after_the_other(model):
-    dataset = Dataset.from_dask(collection_of(cut(NEW, [0, 300, 301])))
+    dataset = on_dask(collection_of(cut(NEW, [0, 300, 301])))
     found = list(model.decision_function_batches(dataset))
     assert [len(scores) for scores in found] == [300, 1, 699]
     np.testing.assert_array_equal(np.concatenate(found), model.decision_function(NEW[FEATURES]))
 
 
 def test_scores_of_partitions_are_written_to_one_file(model, tmp_path):
-    dataset = Dataset.from_dask(collection_of(cut(NEW, [300])))
+    dataset = on_dask(collection_of(cut(NEW, [300])))
     path = tmp_path / "scores.parquet"
     assert model.write_scores(dataset, path, columns=["id"]) == len(NEW)
     found = pd.read_parquet(path)
@@ -569,7 +568,7 @@ def test_scores_of_partitions_are_written_to_one_file(model, tmp_path):
 def test_scores_stay_on_the_workers(model, tmp_path):
     rows = NEW.set_index("id")
     collection = dd.from_pandas(rows, npartitions=3)
-    scores = Dataset.from_dask(collection).scores(model, columns=["colour"])
+    scores = on_dask(collection).scores(model, columns=["colour"])
     assert scores.divisions == collection.divisions
     scores.to_parquet(tmp_path / "scores")
     found = pd.read_parquet(tmp_path / "scores")
@@ -582,14 +581,14 @@ def test_scores_stay_on_the_workers(model, tmp_path):
 def test_scores_are_an_array_of_dask_on_request(model):
     collection = dd.from_pandas(NEW, npartitions=4)
     # The last partition has no row then.
-    scores = Dataset.from_dask(collection[collection["id"] < 700]).scores(model)
+    scores = on_dask(collection[collection["id"] < 700]).scores(model)
     array = scores["score"].to_dask_array(lengths=True)
     assert array.chunks == ((250, 250, 200, 0),)
     np.testing.assert_array_equal(array.compute(), model.decision_function(NEW[FEATURES][:700]))
 
 
 def test_invalid_requests_for_scores_are_rejected(model):
-    dataset = Dataset.from_dask(collection_of([NEW]))
+    dataset = on_dask(collection_of([NEW]))
     with pytest.raises(ValueError, match="has no column 'nr'"):
         dataset.scores(model, columns=["nr"])
     with pytest.raises(ValueError, match="columns holds 'score', the name of an added column"):
@@ -601,7 +600,7 @@ def test_invalid_requests_for_scores_are_rejected(model):
     with pytest.raises(TypeError, match="is not on a cluster: call decision_function_batches"):
         Dataset.from_batches(NEW).scores(model)
     parts = [NEW[:400], NEW[400:].assign(x=np.inf)]
-    scores = Dataset.from_dask(collection_of(parts)).scores(model)
+    scores = on_dask(collection_of(parts)).scores(model)
     with pytest.raises(ValueError, match=r"in rows 0 to 599 \(partition 1\): column 'x' is inf"):
         scores.compute()
 
@@ -616,7 +615,7 @@ def test_the_roc_of_partitions_is_that_of_all_rows(weight, model, monkeypatch):
     rows = NEW.sort_values("x", kind="stable")
     parts = [*cut(rows, [500, 500]), NEW[NEW["y"] == "no"]]
     monkeypatch.setattr(DaskSource, "fetch", no_fetch)
-    dataset = Dataset.from_dask(collection_of(parts), target="y", weight=weight)
+    dataset = on_dask(collection_of(parts), target="y", weight=weight)
     state = roc_state(model, dataset)
     together = pd.concat(parts)
     scores = model.decision_function(together[FEATURES])
@@ -633,7 +632,7 @@ def test_scores_of_partitions_may_be_stored_in_files_of_the_client(
     monkeypatch.setattr(DaskSource, "merged", None)
     rows = mixed_rows(150_000, seed=2)
     parts = cut(rows, [30_000, 30_000, 90_000])
-    dataset = Dataset.from_dask(collection_of(parts), target="y", weight=weight)
+    dataset = on_dask(collection_of(parts), target="y", weight=weight)
     whole = Dataset.from_batches(rows, target="y", weight=weight)
     by_score = clone(LinearRanker(thresholds=3)).fit(*roles(ROWS))
     before = n_spilled_bytes(tmp_path)
@@ -652,7 +651,7 @@ def test_scores_of_partitions_may_be_stored_in_files_of_the_client(
 
 
 def test_the_roc_of_partitions_can_be_that_of_the_other_label(model):
-    dataset = Dataset.from_dask(collection_of(cut(NEW, [300])), target="y", positive="no")
+    dataset = on_dask(collection_of(cut(NEW, [300])), target="y", positive="no")
     scores = -model.decision_function(NEW[FEATURES])
     assert roc_state(model, dataset).auc() == roc_auc_score(NEW["y"], scores)
 
@@ -660,6 +659,6 @@ def test_the_roc_of_partitions_can_be_that_of_the_other_label(model):
 def test_rows_that_cannot_be_evaluated_are_named_with_their_partition(model):
     parts = [NEW[:400], NEW[400:].assign(x=np.inf)]
     with pytest.raises(ValueError, match=r"in rows 0 to 599 \(partition 1\): column 'x' is inf"):
-        roc_state(model, Dataset.from_dask(collection_of(parts), target="y"))
+        roc_state(model, on_dask(collection_of(parts), target="y"))
     with pytest.raises(ValueError, match="has no labels"):
-        roc_state(model, Dataset.from_dask(collection_of(parts)))
+        roc_state(model, on_dask(collection_of(parts)))

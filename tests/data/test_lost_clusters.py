@@ -9,12 +9,12 @@ from contextlib import contextmanager
 
 import pytest
 from aucrank import TreeRank
-from aucrank.data import ClusterError, Dataset, _patience
+from aucrank.data import ClusterError, _patience
 from aucrank.data._dask import DaskRows
 from sklearn.base import clone
 
 from tests.common.limits import HANG
-from tests.common.parts import FEATURES, mixed_rows
+from tests.common.parts import FEATURES, mixed_rows, on_dask
 
 dask = pytest.importorskip("dask", reason="fits on the workers of dask, which is not installed")
 distributed = pytest.importorskip("distributed", reason="fits on workers of distributed")
@@ -56,7 +56,7 @@ def client():
 
 def dataset_of(client, **kwargs):
     collection = dd.from_pandas(ROWS, npartitions=3)
-    return Dataset.from_dask(collection, target="y", columns=FEATURES, client=client, **kwargs)
+    return on_dask(collection, target="y", columns=FEATURES, client=client, **kwargs)
 
 
 def before_round(number, act, monkeypatch):
@@ -145,7 +145,7 @@ def test_a_partition_that_kills_each_worker_raises_an_error_that_says_what_to_do
     ):
         parts = [dask.delayed(ROWS[:300]), dask.delayed(die)(0)]
         collection = dd.from_delayed(parts, meta=ROWS[:0], verify_meta=False)
-        dataset = Dataset.from_dask(collection, target="y", columns=FEATURES, client=client)
+        dataset = on_dask(collection, target="y", columns=FEATURES, client=client)
         with pytest.raises(ClusterError, match="give them more, or make smaller") as err:
             clone(MODEL).fit(dataset)
         assert isinstance(err.value.__cause__, distributed.KilledWorker)
@@ -162,7 +162,7 @@ def test_an_error_of_a_partition_is_raised_unchanged():
     ):
         parts = [dask.delayed(ROWS[:300]), dask.delayed(missing_file)(0)]
         collection = dd.from_delayed(parts, meta=ROWS[:0], verify_meta=False)
-        dataset = Dataset.from_dask(collection, target="y", columns=FEATURES, client=client)
+        dataset = on_dask(collection, target="y", columns=FEATURES, client=client)
         with pytest.raises(FileNotFoundError, match=r"rows\.parquet"):
             clone(MODEL).fit(dataset)
 

@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from tests.common.estimators import SHORT_SEARCH
-from tests.common.parts import FEATURES, mixed_rows, write_parts
+from tests.common.parts import FEATURES, mixed_rows, on_dask, write_parts
 from tests.common.spilled import n_spilled_bytes
 
 MODELS = {
@@ -346,7 +346,7 @@ def on_cluster(rows, n_parts, client, weight):
     edges = [0, 0, *(len(rows) * part // n_parts for part in range(1, n_parts)), len(rows)]
     parts = [dask.delayed(rows[first:last]) for first, last in pairwise(edges)]
     collection = dd.from_delayed(parts, meta=rows[:0], verify_meta=False)
-    return Dataset.from_dask(collection, target="y", weight=weight, columns=FEATURES, client=client)
+    return on_dask(collection, target="y", weight=weight, columns=FEATURES, client=client)
 
 
 @pytest.mark.parametrize(

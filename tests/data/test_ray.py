@@ -19,7 +19,7 @@ from aucrank.data._ray import RayRows
 from aucrank.metrics import roc_auc_score, roc_state
 from sklearn.base import clone
 
-from tests.common.parts import FEATURES, mixed_rows
+from tests.common.parts import FEATURES, mixed_rows, on_ray
 
 ray = pytest.importorskip("ray", reason="holds rows in actors of ray, which is not installed")
 ray_data = pytest.importorskip("ray.data", reason="reads data sets of ray")
@@ -56,7 +56,7 @@ def put(parts):
 
 def check_same_fit(blocks, rows, weight=None):
     """The document of a fit to blocks is that of the fit to a frame."""
-    dataset = Dataset.from_ray(blocks, target="y", weight=weight, columns=FEATURES)
+    dataset = on_ray(blocks, target="y", weight=weight, columns=FEATURES)
     X = rows.select(FEATURES) if hasattr(rows, "select") else rows[FEATURES]
     expected = clone(MODEL).fit(X, rows["y"], None if weight is None else rows[weight])
     assert expected.tree_.n_leaves > 2
@@ -89,7 +89,8 @@ def test_datasets_of_ray_are_read_by_block():
 
 
 def test_learners_in_memory_gather_the_codes_in_order():
-    dataset = Dataset.from_ray(put(cut(ROWS, [1, 700])), target="y", weight="w", columns=FEATURES)
+    blocks = put(cut(ROWS, [1, 700]))
+    dataset = Dataset.from_ray(blocks, target="y", weight="w", columns=FEATURES)
     forest = RankingForest(n_estimators=3, random_state=0)
     expected = clone(forest).fit(ROWS[FEATURES], ROWS["y"], ROWS["w"])
     assert clone(forest).fit(dataset)._to_document() == expected._to_document()
@@ -104,7 +105,7 @@ def test_learners_in_memory_gather_the_codes_in_order():
 )
 def test_passes_over_blocks_equal_those_over_one_frame(cuts, weight, of):
     blocks = put(cut(ROWS, cuts))
-    dataset = Dataset.from_ray(blocks, target="y", weight=weight, columns=FEATURES)
+    dataset = on_ray(blocks, target="y", weight=weight, columns=FEATURES)
     model = of(RIMARC(weight_folds=3, random_state=0))
     given = None if weight is None else ROWS[weight]
     expected = clone(model).fit(ROWS[FEATURES], ROWS["y"], given)
@@ -167,7 +168,7 @@ CHANGES = {
 )
 def test_a_block_that_changes_between_passes_is_named_in_the_error(model, change, monkeypatch):
     later, said = CHANGES[change]
-    dataset = Dataset.from_ray(put([ROWS[:600], LAST]), target="y", columns=FEATURES, weight="w")
+    dataset = on_ray(put([ROWS[:600], LAST]), target="y", columns=FEATURES, weight="w")
     facts, source = Dataset.facts, dataset.passes.source
 
     def then_change(self, *args, **kwargs):
@@ -194,7 +195,7 @@ def test_a_block_that_changes_after_the_loss_of_an_actor_is_detected(change, mon
 
     later, said = CHANGES[change]
     monkeypatch.setattr(RayRows, "round", deadly_round)
-    dataset = Dataset.from_ray(put([ROWS[:600], LAST]), target="y", columns=FEATURES, weight="w")
+    dataset = on_ray(put([ROWS[:600], LAST]), target="y", columns=FEATURES, weight="w")
     with pytest.raises(DataChangedError, match=said):
         clone(MODEL).fit(dataset)
 
@@ -204,7 +205,7 @@ def kill_me(*_):
 
 
 def test_a_block_that_kills_each_process_raises_an_error_that_says_what_to_do():
-    dataset = Dataset.from_ray(put([ROWS]), target="y", columns=FEATURES)
+    dataset = on_ray(put([ROWS]), target="y", columns=FEATURES)
     source = dataset.passes.source
     with pytest.raises(ClusterError, match="give them more, or make smaller blocks") as err:
         source.gather(source.map(kill_me))
@@ -216,7 +217,7 @@ def test_a_block_that_kills_each_process_raises_an_error_that_says_what_to_do():
 
 def test_a_fit_ends_if_there_is_no_node(monkeypatch):
     monkeypatch.setattr(_patience, "_SAID_AFTER", 1.0)
-    dataset = Dataset.from_ray(put([ROWS]), target="y", columns=FEATURES, timeout=2)
+    dataset = on_ray(put([ROWS]), target="y", columns=FEATURES, timeout=2)
     source = dataset.passes.source
     slow = source.map(lambda *_: time.sleep(30))
     monkeypatch.setattr(ray, "cluster_resources", dict)
@@ -230,7 +231,7 @@ def test_a_fit_ends_if_there_is_no_node(monkeypatch):
 
 def test_an_invalid_value_is_named_with_its_block():
     parts = [ROWS[:600], ROWS[600:].assign(x=np.inf)]
-    dataset = Dataset.from_ray(put(parts), target="y", columns=FEATURES)
+    dataset = on_ray(put(parts), target="y", columns=FEATURES)
     with pytest.raises(ValueError, match=r"^column 'x' is inf in row 0 \(partition 1\)"):
         clone(MODEL).fit(dataset)
 
@@ -238,15 +239,15 @@ def test_an_invalid_value_is_named_with_its_block():
 def test_input_that_is_not_blocks_is_rejected():
     for blocks in (ROWS, [ROWS], "blocks"):
         with pytest.raises(TypeError, match=r"blocks must be a ray\.data\.Dataset or a list"):
-            Dataset.from_ray(blocks)
+            on_ray(blocks)
     with pytest.raises(ValueError, match="blocks holds no block with rows"):
-        Dataset.from_ray([])
+        on_ray([])
     with pytest.raises(ValueError, match="has no column 'z'"):
-        Dataset.from_ray(put([ROWS]), target="z")
+        on_ray(put([ROWS]), target="z")
 
 
 def test_blocks_are_scored_and_evaluated(model):
-    dataset = Dataset.from_ray(put(cut(NEW, [0, 300])), target="y", weight="w")
+    dataset = on_ray(put(cut(NEW, [0, 300])), target="y", weight="w")
     scores = model.decision_function(NEW[FEATURES])
     found = list(model.decision_function_batches(dataset))
     assert [len(some) for some in found] == [300, 700]

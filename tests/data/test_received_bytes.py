@@ -17,9 +17,10 @@ from aucrank import (
     SMartiRank,
     TreeRank,
 )
-from aucrank.data import Dataset
-from aucrank.data._dask import DaskRows, DaskSource
+from aucrank.data._dask import DaskSource
 from aucrank.data._raw import ClusterRows
+
+from tests.common.parts import on_dask
 
 distributed = pytest.importorskip("distributed", reason="fits on workers of distributed")
 dd = pytest.importorskip("dask.dataframe", reason="reads data frames of dask")
@@ -70,7 +71,6 @@ def received(monkeypatch):
     The sample that bins are cut by is left out, and so are the scores that a card has counted: both
     are of rows, the one of at most 200,000 and the other of all.
     """
-    monkeypatch.setattr(DaskRows, "coded_rows", None)
     gather, n_bytes, left_out = DaskSource.gather, [], []
 
     def count(self, results):
@@ -110,7 +110,7 @@ def test_bytes_received_by_a_client_do_not_grow_with_the_rows(name, collections,
     of_fits = []
     for collection in collections.values():
         received.clear()
-        LEARNERS[name].fit(Dataset.from_dask(collection, target="y"))
+        LEARNERS[name].fit(on_dask(collection, target="y"))
         of_fits.append(list(received))
     few, many = of_fits
     assert sum(few) > 0

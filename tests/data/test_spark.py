@@ -32,7 +32,7 @@ from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.base import clone
 
 from tests.common.limits import HANG
-from tests.common.parts import FEATURES, mixed_rows
+from tests.common.parts import COLLECTED, FEATURES, mixed_rows, on_spark
 from tests.common.paths import CHECKOUT
 
 pyspark = pytest.importorskip("pyspark", reason="holds rows in workers of pyspark, not installed")
@@ -110,7 +110,9 @@ def cut(rows, cuts):
 
 def check_same_fit(frame, rows, weight=None, model=TREE):
     """The document of a fit to a Spark frame is that of the fit to a frame."""
-    dataset = Dataset.from_spark(frame, target="y", weight=weight, columns=FEATURES)
+    # A forest needs all rows.
+    size = COLLECTED if isinstance(model, RankingForest) else 0
+    dataset = on_spark(frame, target="y", weight=weight, columns=FEATURES, collect_below=size)
     given = None if weight is None else rows[weight]
     expected = clone(model).fit(rows[FEATURES], rows["y"], given)
     found = clone(model).fit(dataset)
@@ -166,7 +168,7 @@ def test_names_of_columns_may_be_of_any_form(frame_of):
     renamed = {"x": "x.y", "small": "the `small`", "count": "count of it"}
     rows = ROWS.rename(columns=renamed)
     columns = [renamed.get(name, name) for name in FEATURES]
-    dataset = Dataset.from_spark(frame_of(cut(rows, [200])), target="y", columns=columns)
+    dataset = on_spark(frame_of(cut(rows, [200])), target="y", columns=columns)
     expected = clone(TREE).fit(rows[columns], rows["y"])
     assert clone(TREE).fit(dataset)._to_document() == expected._to_document()
 
@@ -245,7 +247,7 @@ def test_a_partition_that_changes_between_passes_is_named_in_the_error(
 ):
     later, said = CHANGES[change]
     frame = frame_of([ROWS[:300], LAST])
-    dataset = Dataset.from_spark(frame, target="y", columns=FEATURES, weight="w")
+    dataset = on_spark(frame, target="y", columns=FEATURES, weight="w")
     facts = Dataset.facts
 
     def then_change(self, *args, **kwargs):
@@ -263,7 +265,7 @@ def test_codes_that_change_when_computed_again_are_detected(
     change, frame_of, tmp_path, monkeypatch
 ):
     frame = frame_of([ROWS[:300], LAST])
-    dataset = Dataset.from_spark(frame, target="y", columns=FEATURES, weight="w")
+    dataset = on_spark(frame, target="y", columns=FEATURES, weight="w")
     round_of_fit = SparkRows.round
     later, said = CHANGES[change]
 
@@ -280,10 +282,10 @@ def test_codes_that_change_when_computed_again_are_detected(
 
 def test_another_number_of_partitions_raises_an_error(frame_of):
     parts = [ROWS[:300], ROWS[300:], ROWS[:0]]
-    dataset = Dataset.from_spark(frame_of(parts), target="y", columns=FEATURES)
+    dataset = on_spark(frame_of(parts), target="y", columns=FEATURES)
     facts = dataset.facts(clone(TREE))
     for others in (parts[:2], [*parts, ROWS[:5]]):
-        other = Dataset.from_spark(frame_of(others), target="y", columns=FEATURES)
+        other = on_spark(frame_of(others), target="y", columns=FEATURES)
         dataset.passes.source._taken = other.passes.source._taken
         with pytest.raises(DataChangedError, match="but in 3 before: persist it"):
             dataset.sample(facts, 1)
@@ -302,13 +304,13 @@ def test_an_invalid_value_is_named_with_its_partition(change, said, frame_of):
     rows = ROWS.astype({"y": object})
     rows.loc[400, list(change)] = list(change.values())
     frame = frame_of(cut(rows, [300]), ROWS)
-    dataset = Dataset.from_spark(frame, target="y", weight="w", columns=FEATURES)
+    dataset = on_spark(frame, target="y", weight="w", columns=FEATURES)
     with pytest.raises(ValueError, match=said):
         clone(TREE).fit(dataset)
 
 
 def test_an_error_of_spark_is_chained_to_one_that_explains_it(frame_of, tmp_path):
-    dataset = Dataset.from_spark(frame_of(cut(ROWS, [300])), target="y", columns=FEATURES)
+    dataset = on_spark(frame_of(cut(ROWS, [300])), target="y", columns=FEATURES)
     (tmp_path / "1.pickle").unlink()
     with pytest.raises(
         ClusterError, match=r"^the Spark frame cannot be computed: .*1\.pickle"
@@ -322,7 +324,7 @@ def test_an_error_of_spark_is_chained_to_one_that_explains_it(frame_of, tmp_path
     "lost", ["ExecutorLostFailure (executor 3", "java.lang.OutOfMemoryError: "]
 )
 def test_lost_executors_raise_an_error_that_says_what_to_do(lost, frame_of):
-    source = Dataset.from_spark(frame_of([ROWS]), target="y").passes.source
+    source = on_spark(frame_of([ROWS]), target="y").passes.source
     raised = pyspark.errors.PySparkException(f"Job aborted due to stage failure\n{lost}")
     with (
         pytest.raises(ClusterError, match="give them more, or make smaller partitions") as err,
@@ -366,9 +368,9 @@ def test_a_fit_ends_if_no_task_finishes(spark, stuck, tmp_path):
     given = {"target": "y", "columns": FEATURES}
     said = r"^the Spark frame: tasks are running, but none has ended for \d+ s: make smaller"
     with pytest.raises(ClusterError, match=said):
-        model.fit(Dataset.from_spark(stuck, **given, task_timeout=2))
+        model.fit(on_spark(stuck, **given, task_timeout=2))
     check_unfitted_and_free(model, spark, tmp_path)
-    model.fit(Dataset.from_spark(stuck, **given, task_timeout=60))
+    model.fit(on_spark(stuck, **given, task_timeout=60))
     assert model._to_document() == clone(TREE).fit(ROWS[FEATURES], ROWS["y"])._to_document()
 
 
@@ -381,7 +383,7 @@ def test_a_fit_ends_if_no_task_finishes(spark, stuck, tmp_path):
     ids=["fit", "scores"],
 )
 def test_an_interrupt_cancels_the_job(action, spark, stuck, tmp_path, model):
-    dataset = Dataset.from_spark(stuck, target="y", columns=FEATURES)
+    dataset = on_spark(stuck, target="y", columns=FEATURES)
     unfitted = clone(TREE)
     # That of Spark would cancel all jobs of the session.
     of_spark = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -438,27 +440,27 @@ def test_a_fit_ends_if_there_are_no_executors():
 
 
 def test_a_fit_needs_two_classes_and_rows(spark, frame_of):
-    one = Dataset.from_spark(frame_of([ROWS[ROWS["y"] == "no"]]), target="y", columns=FEATURES)
+    one = on_spark(frame_of([ROWS[ROWS["y"] == "no"]]), target="y", columns=FEATURES)
     with pytest.raises(ValueError, match="the data contains only one class: 'no'"):
         clone(TREE).fit(one)
-    none = Dataset.from_spark(frame_of([ROWS[:0], ROWS[:0]], ROWS), target="y", columns=FEATURES)
+    none = on_spark(frame_of([ROWS[:0], ROWS[:0]], ROWS), target="y", columns=FEATURES)
     with pytest.raises(ValueError, match=r"0 sample\(s\) in the Spark frame"):
         clone(TREE).fit(none)
     empty = spark.createDataFrame([], "x double, y string")
     with pytest.raises(ValueError, match=r"0 sample\(s\) in the Spark frame"):
-        clone(TREE).fit(Dataset.from_spark(empty, target="y"))
+        clone(TREE).fit(on_spark(empty, target="y"))
 
 
 def test_input_that_is_not_a_spark_frame_is_rejected(spark, frame_of):
     with pytest.raises(TypeError, match="frame must be a data frame of Spark, got DataFrame"):
-        Dataset.from_spark(ROWS, target="y")
+        on_spark(ROWS, target="y")
     with pytest.raises(ValueError, match="has no column 'z'"):
-        Dataset.from_spark(frame_of([ROWS]), target="z")
+        on_spark(frame_of([ROWS]), target="z")
     with pytest.raises(ValueError, match="two columns of the Spark frame are called 'x'"):
-        Dataset.from_spark(frame_of([ROWS]).toDF(*["x"] * 8))
+        on_spark(frame_of([ROWS]).toDF(*["x"] * 8))
     stream = spark.readStream.format("rate").load()
     with pytest.raises(ValueError, match="frame is a stream"):
-        Dataset.from_spark(stream)
+        on_spark(stream)
 
 
 # Scores
@@ -470,7 +472,7 @@ def model():
 
 
 def test_scores_come_to_the_client_in_pieces(model, frame_of, tmp_path):
-    dataset = Dataset.from_spark(frame_of(cut(NEW, [0, 300, 301]), NEW))
+    dataset = on_spark(frame_of(cut(NEW, [0, 300, 301]), NEW))
     found = list(model.decision_function_batches(dataset))
     assert [len(scores) for scores in found] == [300, 1, 199]
     scores = model.decision_function(NEW[FEATURES])
@@ -484,7 +486,7 @@ def test_scores_come_to_the_client_in_pieces(model, frame_of, tmp_path):
 def test_scores_stay_in_a_frame_of_spark(model, frame_of, tmp_path):
     big = NEW.assign(id=(NEW["id"] + 2**60).astype("Int64").where(NEW["id"] % 2 == 0))
     frame = frame_of(cut(big, [0, 200]), big)
-    scores = Dataset.from_spark(frame).scores(model, columns=["id", "colour"])
+    scores = on_spark(frame).scores(model, columns=["id", "colour"])
     assert isinstance(scores, pyspark.sql.DataFrame)
     assert scores.schema[:2] == frame.select("id", "colour").schema
     assert scores.columns == ["id", "colour", "score"]
@@ -497,7 +499,7 @@ def test_scores_stay_in_a_frame_of_spark(model, frame_of, tmp_path):
 
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_the_auc_is_that_of_all_rows(weight, model, frame_of):
-    dataset = Dataset.from_spark(frame_of(cut(NEW, [0, 200])), target="y", weight=weight)
+    dataset = on_spark(frame_of(cut(NEW, [0, 200])), target="y", weight=weight)
     state = roc_state(model, dataset)
     scores = model.decision_function(NEW[FEATURES])
     given = None if weight is None else NEW[weight]

@@ -168,7 +168,7 @@ def test_the_sample_has_the_rows_of_least_hashes_of_each_class():
     rows = pd.concat([rows, rows[:200].assign(y=rows["y"][200:400].to_numpy())])
     model, dataset = clone(ALONE), dataset_of(rows)
     sample, bounds = dataset.sample_of_classes(dataset.facts(model), 1, 100)
-    everything = dataset.all_rows(dataset.facts(model), 1)
+    everything = dataset.all_rows(dataset.facts(model), 1, "a test")
     for positive in (False, True):
         # Distinct rows, each with all of its copies.
         content = content_of_rows(sample, 0)[sample.labels == positive]

@@ -3,12 +3,15 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from aucrank import _core
 from aucrank._base.fit_progress import FitProgress
 from aucrank._base.validation_set import ValidationSet
 from aucrank._base.warm_start import WarmStart
 from aucrank._data.facts import Facts
 from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema
+from aucrank._utils.sizes import megabytes
+from aucrank._utils.words import plural
 from aucrank.data import Dataset
 from aucrank.data._raw import RawRows
 
@@ -165,6 +168,35 @@ class DatasetContext:
     n_threads: int
     progress: FitProgress
     known_rows: RawRows | None = None
+
+    def is_queried(self, estimator: Any) -> bool:
+        """Whether the rows of a fit are queried where they are, and not coded here."""
+        beside = self._beside_codes(estimator)
+        return estimator._asks_rows(self.facts.schema) and not self.dataset.collects(
+            self.facts, beside
+        )
+
+    def codes(self, estimator: Any, binning: dict[str, Any]) -> _core.StoredRows:
+        """Return the codes of all rows, for a fit to them in memory.
+
+        Raises
+        ------
+        ValueError
+            If rows of a cluster are too many to be fetched.
+        """
+        dataset, facts, name = self.dataset, self.facts, type(estimator).__name__
+        beside = self._beside_codes(estimator)
+        codes = dataset.codes(facts, binning, self.n_threads, beside, name)
+        if dataset.is_on_cluster:
+            n_rows, size = plural(facts.n_rows, "row"), megabytes(codes.n_bytes)
+            self.progress.say(f"{n_rows} collected from the cluster, {size} of codes")
+        return codes
+
+    def _beside_codes(self, estimator: Any) -> int:
+        n_bytes: int = estimator._bytes_beside_codes(
+            self.facts.n_rows, len(self.facts.schema.features)
+        )
+        return n_bytes
 
     def raw_rows(self) -> RawRows:
         """Return the rows for passes over raw values."""

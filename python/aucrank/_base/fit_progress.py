@@ -116,6 +116,11 @@ class FitProgress:
         listens = self._tasks is not None or self._end is not None or self._verbose > 0
         return self if listens or self._listener is not None else None
 
+    def say(self, text: str) -> None:
+        """Print a line of the estimator, unless it is silent."""
+        if self._verbose > 0:
+            print(f"[{type(self._estimator).__name__}] {text}")
+
     @property
     def _verbose(self) -> int:
         return getattr(self._estimator, "verbose", 0)

@@ -35,6 +35,7 @@ from aucrank._export.formula import (
     features_of,
     parts_of,
 )
+from aucrank._utils.sizes import megabytes
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import listed, plural
 
@@ -458,13 +459,9 @@ def warn_of_size(formula: Formula, schema: Schema, form: str, what: str) -> None
     smaller = "aucrank.compress fits a smaller model that orders rows alike"
     in_onnx = size_of(formula, schema, "ONNX")
     if in_onnx < size / 2:
-        smaller += f", and to_onnx() takes about {_megabytes(in_onnx)}"
+        smaller += f", and to_onnx() takes about {megabytes(in_onnx)}"
     warn_caller(
-        f"{contents or 'the terms'} of this {what} give about {_megabytes(size)} of"
+        f"{contents or 'the terms'} of this {what} give about {megabytes(size)} of"
         f" {form.removesuffix(' in steps')}: {smaller}",
         ExportSizeWarning,
     )
-
-
-def _megabytes(size: float) -> str:
-    return f"{size / 1e6:,.2g} MB" if size < 1e7 else f"{size / 1e6:,.0f} MB"

@@ -2,11 +2,11 @@
 
 import argparse
 import math
-import re
 from functools import partial
 from importlib import import_module
 from typing import Any
 
+from aucrank._utils.sizes import parse_size
 from aucrank.cli._deferred import defer
 
 DATA_HELP = (
@@ -21,8 +21,6 @@ DEFAULT_LARGE_MODEL = "GradientBoostingRanker"
 ROWS_HELP = (
     f"{DATA_HELP}; or a folder of such files, or a pattern in quotes, such as 'sales/*.parquet'"
 )
-
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 
 #: Commands that use a fitted model, whose time may be mostly that of imports.
 _QUICK = ("describe", "evaluate", "export", "score")
@@ -305,12 +303,10 @@ def add_loudness(parser: argparse.ArgumentParser, verbose: str = NOTES_ONE_BY_ON
 
 def n_bytes(text: str) -> int:
     """Read a size, such as 500MB or 2 GiB."""
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
+    size = parse_size(text)
+    if size is None:
         raise argparse.ArgumentTypeError(f"{text} is not a size such as 500MB or 2GB")
-    number, prefix, binary = found.groups()
-    power = " KMGT".index(prefix.upper() or " ")
-    return int(float(number) * (1024 if binary else 1000) ** power)
+    return size
 
 
 def above_zero(text: str) -> float:

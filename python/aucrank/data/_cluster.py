@@ -1,6 +1,6 @@
 """Rows on the workers of a cluster, which are queried for sums: shared code of all engines."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -15,11 +15,13 @@ from aucrank._data.facts import Facts, RowSurvey
 from aucrank._data.input import learn_names
 from aucrank._data.passes import Passes, TypedSource
 from aucrank._data.schema import errors_by_name
+from aucrank._utils.sizes import megabytes
+from aucrank._utils.words import plural
 from aucrank.data import _holder
 from aucrank.data._engine import Engine
-from aucrank.data._raw import ClusterRows, RawRows
-from aucrank.data._sampled import Bounds, LeastRows, MostRows
-from aucrank.data._stored import Rows
+from aucrank.data._raw import ClusterRows, RawRows, ReadRows
+from aucrank.data._sampled import ALL_ROWS, Bounds, LeastRows, MostRows
+from aucrank.data._stored import bytes_of_values, unit_of_weights
 
 if TYPE_CHECKING:
     from aucrank.data._dataset import Dataset
@@ -40,11 +42,16 @@ class ClusterSource(TypedSource, Engine):
         Short description.
     names : list of str
         Names of all columns, in order.
+    collect_below : int
+        Bytes that rows may take here, beside what a fit to them takes; 0 for none.
     """
 
-    def __init__(self, description: str, names: list[str]) -> None:
+    is_cluster = True
+
+    def __init__(self, description: str, names: list[str], collect_below: int) -> None:
         self.description = description
         self.names = names
+        self.collect_below = collect_below
 
     @abstractmethod
     def map(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -73,7 +80,7 @@ class ClusterSource(TypedSource, Engine):
         """Fetch some of the columns, at most one partition at a time."""
 
     @abstractmethod
-    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[Rows]:
+    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager["QueriedRows"]:
         """Code all rows by `_holder.hold`, and keep them where they are coded."""
 
     @abstractmethod
@@ -93,15 +100,59 @@ class ClusterSource(TypedSource, Engine):
         n_rows = sum(part.n_rows for part in parts)
         return replace(survey.finish(estimator, n_rows, self.description), parts=tuple(parts))
 
+    def collects(self, n_bytes: int) -> bool:
+        """Whether so many bytes are below the limit of the data set."""
+        return n_bytes < self.collect_below
+
+    def need_collected(self, n_bytes: int, n_rows: int, name: str) -> None:
+        """Check that so many bytes are below the limit of the data set.
+
+        Raises
+        ------
+        ValueError
+            If they are not.
+        """
+        if not self.collects(n_bytes):
+            # Rounded up, so that the size that the message names suffices.
+            size = f"{n_bytes // 10**6 + 1}MB"
+            raise ValueError(
+                f"{name} cannot be learned from sums: it needs all {n_rows:,} rows of"
+                f" {self.description} here, which with what a fit takes beside them is"
+                f" {megabytes(n_bytes)}, and collect_below of the data set is"
+                f" {megabytes(self.collect_below)}; if this machine has the memory, let it be"
+                f" collect_below={size!r}"
+            )
+
     def rows(
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
-    ) -> AbstractContextManager[Rows]:
+    ) -> AbstractContextManager["QueriedRows"]:
         """Choose bins, and code the rows on the workers."""
         with errors_by_name(facts.schema):
             return self.hold(facts, self._surveyed(facts, binning, self._weight_unit(facts)))
 
+    def codes(
+        self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
+    ) -> _core.StoredRows:
+        """Code the rows on the workers, and fetch the codes, one partition after another."""
+        with errors_by_name(facts.schema):
+            frame = self._surveyed(facts, binning, self._weight_unit(facts))
+            rows = _core.StoredRows(frame, None)
+            for part in self.parts_as_codes(facts, frame):
+                rows.add_bytes(part)
+        return rows
+
+    def parts_as_codes(self, facts: Facts, frame: bytes) -> Iterator[bytes]:
+        """Code the rows on the workers; yield those of one partition after another."""
+        return self.one_by_one(self.map(_holder.codes_of_part, facts, frame))
+
     def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
-        """Return rows that are counted on the workers for each query."""
+        """Return rows that are counted on the workers for each query, or fetched once if few."""
+        if self.collects(bytes_of_values(facts)):
+            parts = self.parts_within(dataset, facts, ALL_ROWS, n_threads)
+            unit = None
+            if facts.target.largest_weights is not None:
+                unit = unit_of_weights(lambda: (weights for _, _, weights, _ in parts))
+            return ReadRows(lambda: parts, facts, unit, dataset.spill_dir, n_threads)
         return ClusterRows(self, facts, self._weight_unit(facts), dataset.spill_dir, n_threads)
 
     def least_bounds(
@@ -170,6 +221,44 @@ class ClusterSource(TypedSource, Engine):
         return whole.to_json(), sum(self.gather(sums))
 
 
+class QueriedRows(ABC):
+    """Coded rows on workers, which a fit of the core queries.
+
+    Parameters
+    ----------
+    frame : bytes
+        Facts about all rows, in the form of the core.
+
+    Attributes
+    ----------
+    n_queries : int
+        Number of queries so far.
+    n_bytes : int
+        Bytes of the answers that came here.
+    """
+
+    def __init__(self, frame: bytes) -> None:
+        self.frame = frame
+        self.n_queries = 0
+        self.n_bytes = 0
+
+    def round(self, ask: bytes) -> bytes:
+        """Return the merged answer of all rows to a query of the core."""
+        answers = self._answers(ask)
+        self.n_queries += 1
+        self.n_bytes += sum(map(len, answers))
+        return _holder.merge(answers, ask, self.frame)
+
+    def said(self) -> str:
+        """Return what has been sent, in words."""
+        n_queries = plural(self.n_queries, "query", "queries")
+        return f"{n_queries} to the cluster, {megabytes(self.n_bytes)} of answers"
+
+    @abstractmethod
+    def _answers(self, ask: bytes) -> list[bytes]:
+        """Return the answers of the workers, as far as these have not merged them."""
+
+
 class FutureSource(ClusterSource):
     """Partitions on workers of an engine that returns a future for each call.
 
@@ -181,10 +270,14 @@ class FutureSource(ClusterSource):
         Names of all columns, in order.
     n_partitions : int
         At least 1.
+    collect_below : int
+        See `ClusterSource`.
     """
 
-    def __init__(self, description: str, names: list[str], n_partitions: int) -> None:
-        super().__init__(description, names)
+    def __init__(
+        self, description: str, names: list[str], n_partitions: int, collect_below: int
+    ) -> None:
+        super().__init__(description, names, collect_below)
         self.n_partitions = n_partitions
 
     @abstractmethod
@@ -215,11 +308,11 @@ class FutureSource(ClusterSource):
         groups = (results[first : first + MERGED_AT_ONCE] for first in firsts)
         return [self.submit(merge, group, *args) for group in groups]
 
-    def answer_of(self, answers: list[Any], ask: bytes, frame: bytes) -> bytes:
-        """Merge answers of workers to a query; a few are merged here, which is faster."""
+    def answers_of(self, answers: list[Any], ask: bytes, frame: bytes) -> list[bytes]:
+        """Fetch pending answers to a query, of which a few are left to merge here: it is faster."""
         while len(answers) > MERGED_AT_ONCE:
             answers = self.merge_once(_holder.merge, answers, ask, frame)
-        return _holder.merge(self.gather(answers), ask, frame)
+        return self.gather(answers)
 
     def read(self, columns: Sequence[str]) -> Iterator[tuple[nw.DataFrame[Any], str]]:
         """Fetch some of the columns, one partition at a time."""

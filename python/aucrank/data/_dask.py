@@ -1,7 +1,7 @@
 """Rows of a Dask collection, which stay on the workers of a cluster."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,8 @@ from aucrank._data.facts import Facts
 from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
-from aucrank.data._cluster import FutureSource
+from aucrank.data._cluster import FutureSource, QueriedRows
 from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
-from aucrank.data._stored import Rows
 
 if TYPE_CHECKING:
     from aucrank.data._dataset import Dataset
@@ -35,6 +34,8 @@ class DaskSource(FutureSource):
         Client to compute with; None for the current one.
     timeout : float or None
         Seconds for which a fit waits while no worker is available; None to wait for ever.
+    collect_below : int
+        See `ClusterSource`.
 
     Raises
     ------
@@ -46,7 +47,9 @@ class DaskSource(FutureSource):
         If there is no client.
     """
 
-    def __init__(self, collection: Any, client: Any, timeout: float | None) -> None:
+    def __init__(
+        self, collection: Any, client: Any, timeout: float | None, collect_below: int
+    ) -> None:
         self._delayed = import_extra("dask", "dask", "Dataset.from_dask").delayed
         self._distributed = import_extra("distributed", "dask", "Dataset.from_dask")
         if not (hasattr(collection, "to_delayed") and hasattr(collection, "columns")):
@@ -67,7 +70,7 @@ class DaskSource(FutureSource):
         self._partitions = collection.to_delayed()
         description = f"the Dask collection of {len(self._partitions)} partitions"
         names = check_column_names(list(collection.columns), description)
-        super().__init__(description, names, len(self._partitions))
+        super().__init__(description, names, len(self._partitions), collect_below)
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call ``function(partition, number, *args)`` on the workers; return futures."""
@@ -191,7 +194,7 @@ class DaskSource(FutureSource):
         partition = self._partitions[number]
         return self.gather([self._open_client().compute(partition, retries=_RETRIES)])[0]
 
-    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[Rows]:
+    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[QueriedRows]:
         """Code all rows by `_holder.hold`, and keep them where they are coded."""
         holders = self.map(_holder.hold, facts, frame)
         # Raises errors of partitions now, not at the first query.
@@ -213,7 +216,7 @@ class DaskSource(FutureSource):
         return list(groups.values())
 
 
-class DaskRows:
+class DaskRows(QueriedRows):
     """Coded rows on the workers of a Dask cluster.
 
     Each round is one task per worker, on the holders located there. Tasks may run elsewhere: if a
@@ -231,22 +234,16 @@ class DaskRows:
     """
 
     def __init__(self, source: DaskSource, holders: list[Any], frame: bytes) -> None:
-        self.frame = frame
+        super().__init__(frame)
         self._source = source
         self._holders = holders
 
-    def round(self, ask: bytes) -> bytes:
-        """Return the merged answer of all rows to a query of the core."""
+    def _answers(self, ask: bytes) -> list[bytes]:
         answers = [
             self._source.submit(_answer, group, ask)
             for group in self._source.by_worker(self._holders)
         ]
-        return self._source.answer_of(answers, ask, self.frame)
-
-    def coded_rows(self) -> Iterator[bytes]:
-        """Yield all coded rows, in order, one partition at a time."""
-        for holder in self._holders:
-            yield from self._source.gather([self._source.submit(_holder.coded_rows, [holder])])[0]
+        return self._source.answers_of(answers, ask, self.frame)
 
 
 def _answer(holders: Sequence[_holder.Holder], ask: bytes) -> bytes:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from aucrank import _core
 from aucrank._data.block_survey import BlockSurvey
 from aucrank._data.coded_rows import CodedBatch, coded_rows, weights_of_rows
 from aucrank._data.column_lookup import first_doubled
@@ -23,7 +24,7 @@ from aucrank._data.sample import Sample
 from aucrank._data.target_survey import TargetSurvey
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import plural
-from aucrank.data import _sampled
+from aucrank.data import _sampled, _stored
 from aucrank.data._engine import Engine, LocalEngine
 from aucrank.data._holder import SCORE
 from aucrank.data._made import MadeFromSources
@@ -190,6 +191,11 @@ class Dataset(MadeFromSources):
     def is_counted(self) -> bool:
         """Whether rows are not read, but counted in a database."""
         return self._engine.is_counted
+
+    @property
+    def is_on_cluster(self) -> bool:
+        """Whether rows are partitions on the workers of a cluster."""
+        return self._engine.is_cluster
 
     @property
     def passes(self) -> Passes:
@@ -411,6 +417,54 @@ class Dataset(MadeFromSources):
         """
         return self._engine.rows(self, facts, binning, n_threads)
 
+    def collects(self, facts: Facts, beside: int) -> bool:
+        """Whether rows of a cluster are few enough to be fetched; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            The result of `facts` for these rows.
+        beside : int
+            Bytes that a fit to the fetched codes takes in addition to them.
+
+        Returns
+        -------
+        bool
+            False for rows that are read here anyway.
+        """
+        return self._engine.collects(_stored.bytes_of_codes(facts) + beside)
+
+    def codes(
+        self, facts: Facts, binning: dict[str, Any], n_threads: int, beside: int, name: str
+    ) -> _core.StoredRows:
+        """Choose bins and code the rows, for a fit that has the codes in memory; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            The result of `facts` for these rows.
+        binning : dict
+            Parameters of the bins, in the form of the core.
+        n_threads : int
+            At least 1; the workers of a cluster use all they have.
+        beside : int
+            As for `collects`.
+        name : str
+            What needs them, for the error.
+
+        Returns
+        -------
+        StoredRows
+            Those of a cluster are fetched once.
+
+        Raises
+        ------
+        ValueError
+            If rows of a cluster are too many to be fetched.
+        """
+        self._engine.need_collected(_stored.bytes_of_codes(facts) + beside, facts.n_rows, name)
+        return self._engine.codes(self, facts, binning, n_threads)
+
     def raw_rows(self, facts: Facts, n_threads: int) -> RawRows:
         """Return the rows for a fit that reads raw values in passes; for estimators.
 
@@ -485,7 +539,7 @@ class Dataset(MadeFromSources):
         bounds = self._bounds_of_sample(facts, n_threads, most, by_class=False)
         return _sampled.frame_within(self, facts, bounds, n_threads)
 
-    def all_rows(self, facts: Facts, n_threads: int) -> Sample:
+    def all_rows(self, facts: Facts, n_threads: int, name: str) -> Sample:
         """Load all rows into memory, as those of a frame; for estimators.
 
         Parameters
@@ -494,12 +548,20 @@ class Dataset(MadeFromSources):
             The result of `facts` for these rows.
         n_threads : int
             At least 1.
+        name : str
+            What needs them, for the error.
 
         Returns
         -------
         Sample
             The rows in their order.
+
+        Raises
+        ------
+        ValueError
+            If rows of a cluster are too many to be fetched.
         """
+        self._engine.need_collected(_stored.bytes_of_values(facts), facts.n_rows, name)
         return _sampled.all_in_one(
             self._engine.parts_within(self, facts, _sampled.ALL_ROWS, n_threads), facts
         )

@@ -3,19 +3,21 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from aucrank import _core
 from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.facts import Facts, RowSurvey, learn_facts
 from aucrank._data.passes import Batch, Passes
 from aucrank.data import _sampled
 from aucrank.data._raw import RawRows, ReadRows
 from aucrank.data._sampled import Bounds, MostRows
-from aucrank.data._stored import Rows, stored_rows
+from aucrank.data._stored import Rows, stored_rows, weight_unit
 
 if TYPE_CHECKING:
     from aucrank.data._dataset import Dataset
@@ -26,6 +28,23 @@ class Engine(ABC):
 
     #: Whether it counts rows and cannot return them.
     is_counted = False
+
+    #: Whether rows are on the workers of a cluster.
+    is_cluster = False
+
+    def collects(self, n_bytes: int) -> bool:
+        """Whether rows elsewhere are brought here for a fit that takes so many bytes for them."""
+        return False
+
+    def need_collected(self, n_bytes: int, n_rows: int, name: str) -> None:
+        """Check that rows may be brought here for a fit that cannot be learned from sums of them.
+
+        Raises
+        ------
+        ValueError
+            If they take too many bytes.
+        """
+        return
 
     @abstractmethod
     def facts(
@@ -38,6 +57,12 @@ class Engine(ABC):
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
     ) -> AbstractContextManager[Rows]:
         """Choose bins and code the rows; see `Dataset.rows`."""
+
+    @abstractmethod
+    def codes(
+        self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
+    ) -> _core.StoredRows:
+        """Choose bins and code the rows, and have the codes here; see `Dataset.codes`."""
 
     @abstractmethod
     def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
@@ -121,9 +146,17 @@ class LocalEngine(Engine):
         """Code the rows into memory, or into a file if they take much."""
         return nullcontext(stored_rows(dataset, facts, binning, n_threads))
 
+    def codes(
+        self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
+    ) -> _core.StoredRows:
+        """Code the rows as for `rows`."""
+        return stored_rows(dataset, facts, binning, n_threads)
+
     def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
         """Return rows that are read again for each query."""
-        return ReadRows(dataset, facts, n_threads)
+        unit = weight_unit(dataset, facts)
+        read = partial(dataset.coded_batches, facts)
+        return ReadRows(read, facts, unit, dataset.spill_dir, n_threads)
 
     def least_bounds(
         self, dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int

@@ -220,6 +220,11 @@ def hold(
     return holder
 
 
+def codes_of_part(part: Any, number: int, facts: Facts, frame: bytes) -> bytes:
+    """Code the rows of a partition, and return them in the form of the core."""
+    return hold(part, number, facts, frame).rows.to_bytes()
+
+
 def least_rows(
     part: Any,
     number: int,
@@ -304,11 +309,6 @@ def state_of_part(
 def n_rows(holders: Sequence[Holder]) -> int:
     """Return the number of rows of holders."""
     return sum(holder.rows.n_rows for holder in holders)
-
-
-def coded_rows(holders: Sequence[Holder]) -> list[bytes]:
-    """Return the rows of holders in the form of the core."""
-    return [holder.rows.to_bytes() for holder in holders]
 
 
 def answer(holders: Sequence[Holder], ask: bytes, n_threads: int) -> bytes:

@@ -16,6 +16,7 @@ from aucrank._data.wrapped_source import with_folders
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_int, check_real
+from aucrank._utils.sizes import check_size
 from aucrank.data._dask import DaskSource
 from aucrank.data._ray import RaySource
 from aucrank.data._spark import SparkSource
@@ -325,6 +326,7 @@ class MadeFromSources(InPieces):
         columns: Sequence[str] | None = None,
         client: Any = None,
         timeout: float | None = 300.0,
+        collect_below: int | str = "256MB",
     ) -> Self:
         """Rows of a Dask data frame, which stay on the workers of its cluster.
 
@@ -357,6 +359,11 @@ class MadeFromSources(InPieces):
         timeout : float, default=300.0
             Seconds for which a fit waits while no worker is available, for example because all are
             gone. It warns after 30 s, and raises `ClusterError` at the end. None to wait for ever.
+        collect_below : int or str, default="256MB"
+            Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
+            beside them are less, the rows come to this process once, and are learned from in
+            memory: it is faster, and gives the same model. Beyond, the workers are queried for
+            sums, and learners that need all rows, such as forests, raise an error. 0 for never.
 
         Returns
         -------
@@ -378,7 +385,12 @@ class MadeFromSources(InPieces):
         the partition if it is persisted.
         """
         return cls(
-            DaskSource(collection, client, _timeout_of(timeout)),
+            DaskSource(
+                collection,
+                client,
+                _timeout_of(timeout),
+                check_size(collect_below, "collect_below"),
+            ),
             target=target,
             positive=positive,
             weight=weight,
@@ -400,6 +412,7 @@ class MadeFromSources(InPieces):
         time: str | None = None,
         columns: Sequence[str] | None = None,
         timeout: float | None = 300.0,
+        collect_below: int | str = "256MB",
     ) -> Self:
         """Rows stored in Ray, which stay in its cluster.
 
@@ -430,6 +443,11 @@ class MadeFromSources(InPieces):
         timeout : float, default=300.0
             Seconds for which a fit waits while no node of the cluster has CPUs. It warns after 30
             s, and raises `ClusterError` at the end. None to wait for ever.
+        collect_below : int or str, default="256MB"
+            Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
+            beside them are less, the rows come to this process once, and are learned from in
+            memory: it is faster, and gives the same model. Beyond, the workers are queried for
+            sums, and learners that need all rows, such as forests, raise an error. 0 for never.
 
         Returns
         -------
@@ -450,7 +468,7 @@ class MadeFromSources(InPieces):
         In an actor, coded rows take one byte per value and about twelve bytes more.
         """
         return cls(
-            RaySource(blocks, _timeout_of(timeout)),
+            RaySource(blocks, _timeout_of(timeout), check_size(collect_below, "collect_below")),
             target=target,
             positive=positive,
             weight=weight,
@@ -473,6 +491,7 @@ class MadeFromSources(InPieces):
         columns: Sequence[str] | None = None,
         timeout: float | None = 300.0,
         task_timeout: float | None = None,
+        collect_below: int | str = "256MB",
     ) -> Self:
         """Rows of a Spark data frame, which stay in its cluster.
 
@@ -508,6 +527,11 @@ class MadeFromSources(InPieces):
             Seconds for which tasks may run without any of them ending, for example because all wait
             for a storage that does not answer; then the job is cancelled with a `ClusterError`.
             Greater than the time of the longest partition. None for no limit.
+        collect_below : int or str, default="256MB"
+            Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
+            beside them are less, the rows come to this process once, and are learned from in
+            memory: it is faster, and gives the same model. Beyond, the workers are queried for
+            sums, and learners that need all rows, such as forests, raise an error. 0 for never.
 
         Returns
         -------
@@ -532,7 +556,11 @@ class MadeFromSources(InPieces):
         used = None if columns is None else [*columns, *roles]
         return cls(
             SparkSource(
-                frame, used, _timeout_of(timeout), _timeout_of(task_timeout, "task_timeout")
+                frame,
+                used,
+                _timeout_of(timeout),
+                _timeout_of(task_timeout, "task_timeout"),
+                check_size(collect_below, "collect_below"),
             ),
             target=target,
             positive=positive,

@@ -1,23 +1,24 @@
 """Raw rows that a fit reads in passes: objects that answer its queries."""
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from aucrank import _core
+from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.data_files import PathLike
 from aucrank._data.facts import Facts
 from aucrank.data import _holder
 from aucrank.data._scores import (
     Scores,
+    WeightUnit,
     add_points,
     add_scores,
     spilling_state,
     weights_of_json,
 )
-from aucrank.data._stored import weight_unit
 
 if TYPE_CHECKING:
     from aucrank.data._cluster import ClusterSource
-    from aucrank.data._dataset import Dataset
 
 
 class RawRows(Protocol):
@@ -45,43 +46,54 @@ class RawRows(Protocol):
 
 
 class ReadRows:
-    """The rows of a data set, which are read again in each pass.
+    """Rows that are read here, batch by batch, again in each pass.
 
     Parameters
     ----------
-    dataset : Dataset
-        The data set.
+    read : callable
+        Begins a pass: returns the batches, in the form of the core.
     facts : Facts
-        Facts about it.
+        Facts about them.
+    weights : tuple of WeightRange and int, or None
+        What determines the unit of all weights, None if every row counts once.
+    spill_dir : path-like or None
+        Folder for scores that take much memory; None for the system's temporary folder.
     n_threads : int
         At least 1.
     """
 
-    def __init__(self, dataset: "Dataset", facts: Facts, n_threads: int) -> None:
+    def __init__(
+        self,
+        read: Callable[[], Iterable[CodedBatch]],
+        facts: Facts,
+        weights: WeightUnit,
+        spill_dir: PathLike | None,
+        n_threads: int,
+    ) -> None:
         self.n_levels = facts.schema.n_levels
-        self.weights = weight_unit(dataset, facts)
-        self._dataset = dataset
-        self._facts = facts
+        self.weights = weights
+        self._read = read
+        self._spill_dir = spill_dir
         self._n_threads = n_threads
 
     def round(self, ask: bytes) -> bytes:
         """Return the sums of all rows for a query."""
         sums = _core.RawSums(ask)
-        for batch in self._dataset.coded_batches(self._facts):
+        for batch in self._read():
             sums.add(batch, self._n_threads)
         return sums.to_bytes()
 
     def roc_state(self, score: Scores) -> _core.RocState:
         """Return the scores of all rows, which are in files if they take much memory."""
-        state = spilling_state(self._dataset.spill_dir)
-        for batch in self._dataset.coded_batches(self._facts):
+        state = spilling_state(self._spill_dir)
+        for batch in self._read():
             add_scores(state, batch, score, self.weights, self._n_threads)
         return state
 
     def point_counts(self, score: Scores) -> _core.PointCounts:
         """Return the rows by points."""
         counts = _core.PointCounts(self.weights)
-        for batch in self._dataset.coded_batches(self._facts):
+        for batch in self._read():
             add_points(counts, batch, score, self._n_threads)
         return counts
 

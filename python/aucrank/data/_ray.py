@@ -1,6 +1,6 @@
 """Rows of Ray: blocks in its object store, which actors hold as codes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -9,9 +9,8 @@ from aucrank._data.facts import Facts
 from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
-from aucrank.data._cluster import FutureSource
+from aucrank.data._cluster import FutureSource, QueriedRows
 from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
-from aucrank.data._stored import Rows
 
 if TYPE_CHECKING:
     from aucrank.data._dataset import Dataset
@@ -29,6 +28,8 @@ class RaySource(FutureSource):
         The blocks.
     timeout : float or None
         Seconds for which a fit waits while no node has CPUs; None to wait for ever.
+    collect_below : int
+        See `ClusterSource`.
 
     Raises
     ------
@@ -40,7 +41,7 @@ class RaySource(FutureSource):
         If there is no block.
     """
 
-    def __init__(self, blocks: Any, timeout: float | None) -> None:
+    def __init__(self, blocks: Any, timeout: float | None, collect_below: int) -> None:
         self.description = "the blocks of Ray"
         self._timeout = timeout
         self._ray = import_extra("ray", "ray", "Dataset.from_ray")
@@ -60,7 +61,8 @@ class RaySource(FutureSource):
         self._blocks = refs
         description = f"the {len(refs)} blocks of Ray"
         names = self.gather([self._on_part.remote(refs[0], 0, (_names, ()))])[0]
-        super().__init__(description, check_column_names(names, description), len(refs))
+        names = check_column_names(names, description)
+        super().__init__(description, names, len(refs), collect_below)
 
     def _with_rows(self, refs: list[Any]) -> list[Any]:
         """Return the blocks that have rows: Ray may lose the columns of empty ones."""
@@ -134,7 +136,7 @@ class RaySource(FutureSource):
         frames = self.map(_holder.score, ranker, features, columns)
         return import_extra("ray.data", "ray", "Dataset.scores").from_pandas_refs(frames)
 
-    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[Rows]:
+    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[QueriedRows]:
         """Code all rows in actors, one per CPU, which hold neighbouring blocks."""
         n_cpus = int(self._ray.cluster_resources().get("CPU", 1))
         n_actors = max(1, min(len(self._blocks), n_cpus))
@@ -159,7 +161,7 @@ class RaySource(FutureSource):
         return self._ray.put(value)
 
 
-class RayRows:
+class RayRows(QueriedRows):
     """Coded rows in actors of Ray.
 
     Each round is one call of every actor. A lost actor is restarted elsewhere, codes its blocks,
@@ -181,7 +183,7 @@ class RayRows:
     def __init__(
         self, source: RaySource, actors: list[tuple[Any, list[Any]]], frame: bytes, kept: Any
     ) -> None:
-        self.frame = frame
+        super().__init__(frame)
         self._source = source
         self._actors = actors
         self._kept = kept
@@ -190,15 +192,9 @@ class RayRows:
         """Call a method of every actor; return references."""
         return [getattr(actor, method).remote(part, *args) for actor, part in self._actors]
 
-    def round(self, ask: bytes) -> bytes:
-        """Return the merged answer of all rows to a query of the core."""
+    def _answers(self, ask: bytes) -> list[bytes]:
         answers = self.call("answer", self._source.share(ask))
-        return self._source.answer_of(answers, ask, self.frame)
-
-    def coded_rows(self) -> Iterator[bytes]:
-        """Yield all coded rows, in order, those of one actor at a time."""
-        for actor, part in self._actors:
-            yield from self._source.gather([actor.coded_rows.remote(part)])[0]
+        return self._source.answers_of(answers, ask, self.frame)
 
 
 class _Holders:
@@ -218,10 +214,6 @@ class _Holders:
     def answer(self, part: list[Any], ask: bytes) -> bytes:
         """Answer a query about the rows."""
         return _holder.answer(self._coded(part), ask, 1)
-
-    def coded_rows(self, part: list[Any]) -> list[bytes]:
-        """Return the rows in the form of the core."""
-        return _holder.coded_rows(self._coded(part))
 
     def _coded(self, part: list[Any]) -> list[_holder.Holder]:
         if self._holders is None:

@@ -17,10 +17,9 @@ from aucrank._data.passes import DataChangedError, check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank._utils.words import plural
 from aucrank.data import _holder
-from aucrank.data._cluster import MERGED_AT_ONCE, ClusterSource
+from aucrank.data._cluster import MERGED_AT_ONCE, ClusterSource, QueriedRows
 from aucrank.data._patience import ClusterError
 from aucrank.data._spark_jobs import SparkJobs
-from aucrank.data._stored import Rows
 
 if TYPE_CHECKING:
     from aucrank.data._dataset import Dataset
@@ -54,6 +53,8 @@ class SparkSource(ClusterSource):
         Seconds for which a fit waits while Spark runs no task; None to wait for ever.
     task_timeout : float or None
         Seconds for which tasks may run without any of them ending; None for no limit.
+    collect_below : int
+        See `ClusterSource`.
 
     Raises
     ------
@@ -71,6 +72,7 @@ class SparkSource(ClusterSource):
         used: Sequence[str] | None,
         timeout: float | None,
         task_timeout: float | None,
+        collect_below: int,
     ) -> None:
         caller = "Dataset.from_spark"
         sql = import_extra("pyspark.sql", "spark", caller)
@@ -93,7 +95,7 @@ class SparkSource(ClusterSource):
         if frame.isStreaming:
             raise ValueError("frame is a stream, which cannot be read several times")
         names = check_column_names(frame.columns, "the Spark frame")
-        super().__init__("the Spark frame", names)
+        super().__init__("the Spark frame", names, collect_below)
         self._frame = frame
         # Each pass reads the same columns, since they determine how Spark partitions the rows.
         self._used = names if used is None else [name for name in names if name in set(used)]
@@ -154,14 +156,10 @@ class SparkSource(ClusterSource):
                 frame = nw.from_native(piece.rename_columns(list(columns)), eager_only=True)
                 yield frame, f"partition {row['number']}"
 
-    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[Rows]:
+    def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[QueriedRows]:
         """Code all rows by `_holder.hold`, and keep them in workers."""
         fit = uuid.uuid4().hex
-        args = (facts, frame)
-        of_all = _Call(_holder.hold, args, self._used, self._n_partitions)
-        with self.explained():
-            codes = self._taken.mapInArrow(lambda batches: _hold(batches, of_all), _RESULT)
-        stored = self.stored(codes)
+        stored = self._stored_codes(facts, frame)
         rows = SparkRows(self, stored, frame, fit)
         try:
             # Raises errors of partitions now, not at the first query.
@@ -170,6 +168,25 @@ class SparkSource(ClusterSource):
             rows.close()
             raise
         return closing(rows)
+
+    def parts_as_codes(self, facts: Facts, frame: bytes) -> Iterator[bytes]:
+        """Code the rows on the workers; yield those of one partition after another."""
+        stored = self._stored_codes(facts, frame)
+        try:
+            self.check_stored(stored)
+            with self.explained():
+                rows = self.jobs.iterate(stored.toLocalIterator)
+                for _, pieces in groupby(rows, _part_of):
+                    yield _joined(pieces)
+        finally:
+            stored.unpersist()
+
+    def _stored_codes(self, facts: Facts, frame: bytes) -> Any:
+        """Return an RDD of all rows coded by `_holder.hold`, in pieces, to be stored on disks."""
+        of_all = _Call(_holder.hold, (facts, frame), self._used, self._n_partitions)
+        with self.explained():
+            codes = self._taken.mapInArrow(lambda batches: _hold(batches, of_all), _RESULT)
+        return self.stored(codes)
 
     def scores(
         self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
@@ -266,7 +283,7 @@ class SparkSource(ClusterSource):
             raise _other_partitions(self._n_partitions, len(numbers))
 
 
-class SparkRows:
+class SparkRows(QueriedRows):
     """Coded rows in Python workers of Spark, which outlive the tasks that they run.
 
     Spark does not say which worker runs a task. So the tasks of a round are identical: in each, the
@@ -295,15 +312,14 @@ class SparkRows:
     """
 
     def __init__(self, source: SparkSource, codes: Any, frame: bytes, fit: str) -> None:
-        self.frame = frame
+        super().__init__(frame)
         self.owners: dict[int, str] = {}
         self._source = source
         self._codes = codes
         self._fit = fit
         self._n_rounds = 0
 
-    def round(self, ask: bytes) -> bytes:
-        """Return the merged answer of all rows to a query of the core."""
+    def _answers(self, ask: bytes) -> list[bytes]:
         self._n_rounds += 1
         found: list[_Answer] = []
         n_workers = len(set(self.owners.values()) - {""})
@@ -319,15 +335,7 @@ class SparkRows:
         answered = {part for parts, _ in found for part in parts}
         if missing := sorted(self.owners.keys() - answered):
             found += self._answered_anew(missing, ask)
-        return _holder.merge([one for _, one in found if one is not None], ask, self.frame)
-
-    def coded_rows(self) -> Iterator[bytes]:
-        """Yield all coded rows, in order, one partition at a time."""
-        source = self._source
-        with source.explained():
-            rows = source.jobs.iterate(self._codes.toLocalIterator)
-            for _, pieces in groupby(rows, _part_of):
-                yield _joined(pieces)
+        return [one for _, one in found if one is not None]
 
     def close(self) -> None:
         """Release the rows in Spark and its workers."""

@@ -253,6 +253,12 @@ class SqlSource(TypedSource, Engine):
         """Raise an error: rows cannot be coded."""
         raise self.refusal()
 
+    def codes(
+        self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
+    ) -> Any:
+        """Raise an error: rows cannot be coded."""
+        raise self.refusal()
+
     def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> "CountedRows":
         """Return the rows, which were counted for the facts."""
         assert isinstance(facts, CountedFacts)

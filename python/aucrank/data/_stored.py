@@ -3,7 +3,7 @@
 import json
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -38,9 +38,6 @@ class RemoteRows(Protocol):
     def round(self, ask: bytes) -> bytes:
         """Return the merged answer of all rows to a query of the core."""
 
-    def coded_rows(self) -> Iterator[bytes]:
-        """Yield all coded rows, in order, in the form of the core."""
-
 
 #: Rows that a fit of the core queries.
 Rows = _core.StoredRows | RemoteRows
@@ -69,7 +66,7 @@ def stored_rows(
     """
     frame = _surveyed(dataset, facts, binning, n_threads)
     path: Path | None = None
-    if facts.n_rows * _row_bytes(facts) > _IN_MEMORY:
+    if bytes_of_codes(facts) > _IN_MEMORY:
         folder = dataset.spill_dir or tempfile.gettempdir()
         path = Path(folder) / f"aucrank-codes-{secrets.token_hex(8)}.tmp"
     rows = _core.StoredRows(frame, path)
@@ -95,33 +92,42 @@ def _surveyed(dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threa
             n_rows = None
 
 
-def gathered(rows: Rows) -> _core.StoredRows:
-    """Return rows that are here; those elsewhere are fetched."""
-    if isinstance(rows, _core.StoredRows):
-        return rows
-    here = _core.StoredRows(rows.frame, None)
-    for some in rows.coded_rows():
-        here.add_bytes(some)
-    return here
-
-
 def weight_unit(dataset: "Dataset", facts: Facts) -> tuple[_core.WeightRange, int] | None:
     """Return what determines the unit of all weights, None if every row counts once."""
     if facts.target.largest_weights is None:
         return None
+    return unit_of_weights(lambda: dataset.weight_batches(facts))
+
+
+def unit_of_weights(
+    read: Callable[[], Iterable[NDArray[np.float64] | None]],
+) -> tuple[_core.WeightRange, int]:
+    """Return what determines the unit of weights, which a function reads batch by batch."""
     found, n_rows = _core.WeightRange(), 0
-    for weights in _weights(dataset, facts):
+    for weights in _known(read()):
         found = found.with_part(weights, n_rows)
         n_rows += len(weights)
     if found.are_counts():
         return found, 0
-    return found, sum(found.relative_sum(weights) for weights in _weights(dataset, facts))
+    return found, sum(found.relative_sum(weights) for weights in _known(read()))
 
 
-def _weights(dataset: "Dataset", facts: Facts) -> Iterator[NDArray[np.float64]]:
-    for weights in dataset.weight_batches(facts):
+def _known(batches: Iterable[NDArray[np.float64] | None]) -> Iterator[NDArray[np.float64]]:
+    for weights in batches:
         assert weights is not None
         yield weights
+
+
+def bytes_of_codes(facts: Facts) -> int:
+    """Return the maximal number of bytes of all coded rows."""
+    return facts.n_rows * _row_bytes(facts)
+
+
+def bytes_of_values(facts: Facts) -> int:
+    """Return the maximal number of bytes of all rows as they are before they are coded."""
+    of_weight = 0 if facts.target.largest_weights is None else 8
+    of_block = 0 if facts.blocks is None else 8
+    return facts.n_rows * (1 + of_weight + of_block + 8 * len(facts.schema.features))
 
 
 def _row_bytes(facts: Facts) -> int:

@@ -8,6 +8,7 @@ rows.
 
 import math
 import secrets
+from contextlib import nullcontext
 from time import perf_counter
 from typing import Any, cast
 
@@ -20,7 +21,7 @@ from aucrank._base.folds import Folds, blocks_in_order, content_of_rows
 from aucrank._data.sample import CodedSample, Sample
 from aucrank.boosting import GradientBoostingRanker
 from aucrank.data._sampled import Bounds, LeastRows, rows_within
-from aucrank.data._stored import Rows, gathered
+from aucrank.data._stored import Rows
 from aucrank.ensemble._cross_fit import CrossFitted
 from aucrank.ensemble._members import OwnMember
 from aucrank.ensemble._rows_left_out import RowsLeftOut
@@ -104,7 +105,11 @@ class JudgedBySample:
             schema, facts.n_rows, seed, n_threads, inner.progress, fit_number=next(numbers)
         )
         params = booster._core_params(context.scope)
-        with whole.dataset.rows(facts, booster._dataset_binning(params), n_threads) as rows:
+        binning = booster._dataset_binning(params)
+        codes = None if whole.is_queried(booster) else whole.codes(booster, binning)
+        with (
+            whole.dataset.rows(facts, binning, n_threads) if codes is None else nullcontext(codes)
+        ) as rows:
             blocks = None if sample.blocks is None else sample.blocks.core
             batch = (sample.columns, sample.labels, sample.weight, blocks)
             dealing = self._n_folds, seed
@@ -112,10 +117,10 @@ class JudgedBySample:
                 rows, next(numbers), batch, schema.n_levels, dealing, n_threads
             )
             left_out = _rows_left_out(sample, of_row, n_folds, bounds)
-            if booster._asks_rows(schema):
+            if codes is None:
                 models = _fit_folds_rows(booster, rows, params, context, n_folds)
             else:
-                matrix = gathered(rows).matrix()
+                matrix = codes.matrix()
                 coded = cast("Sample", CodedSample(matrix, schema))
                 of_all, _ = _core.deal_blocks(matrix, self._n_folds, seed, n_threads)
                 models = _fit_folds(member, coded, of_all, n_folds, (seed, n_threads, self._end))

@@ -310,7 +310,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         is_sampled = is_large(n_values)
         most = None if is_sampled else facts.n_rows
         sample = (
-            dataset.sample(facts, n_threads) if is_sampled else dataset.all_rows(facts, n_threads)
+            dataset.sample(facts, n_threads)
+            if is_sampled
+            else dataset.all_rows(facts, n_threads, type(self).__name__)
         )
         if any(is_external(ranker) for _, ranker in self._rankers(n_values)):
             sample = replace(sample, rows=dataset.frame_of_sample(facts, n_threads, most))

@@ -384,6 +384,10 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         # With cross-validation two trees grow at a time, more if there are fewer rows.
         return 4
 
+    def _bytes_in_loop(self) -> int:
+        # Ten trees of the folds, and the rows of the nodes that grow.
+        return 160
+
     def _fit_rows(
         self, rows: Rows, params: dict[str, Any], context: RowsContext
     ) -> _core.TreeRankModel:

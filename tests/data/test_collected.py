@@ -1,0 +1,189 @@
+"""Rows of a cluster that are few come to the client once; the model is the same either way."""
+
+import os
+import signal
+from itertools import pairwise
+
+import pytest
+from aucrank import (
+    MAD2C,
+    RIMARC,
+    AUCBoost,
+    GradientBoostingRanker,
+    MartiRank,
+    RankBoost,
+    RankingEnsemble,
+    RankingForest,
+    Scorecard,
+    SMartiRank,
+    TreeRank,
+)
+from aucrank.data import Dataset
+from aucrank.data._dask import DaskRows, DaskSource
+from aucrank.data._raw import ClusterRows
+from sklearn.base import clone
+
+from tests.common.limits import HANG
+from tests.common.parts import FEATURES, mixed_rows
+
+dask = pytest.importorskip("dask", reason="fits on the workers of dask, which is not installed")
+distributed = pytest.importorskip("distributed", reason="fits on workers of distributed")
+dd = pytest.importorskip("dask.dataframe", reason="reads data frames of dask")
+
+ROWS = mixed_rows(600)
+
+#: Learners that query coded rows, or read values in passes, where rows are many.
+LEARNERS = {
+    "tree": TreeRank(max_depth=3, random_state=0),
+    "booster": GradientBoostingRanker(n_rounds=3, n_bags=2, max_leaves=6, random_state=0),
+    "marti": MartiRank(n_rounds=2, random_state=0),
+    "smarti": SMartiRank(n_rounds=2, noise_rate="auto", random_state=0),
+    "rank boost": RankBoost(n_rounds=4, early_stopping=True, random_state=0),
+    "auc boost": AUCBoost(n_rounds=3, random_state=0),
+    "rimarc": RIMARC(weight_folds=3, random_state=0),
+    "mad2c": MAD2C(),
+    "card": Scorecard(estimator=RankBoost(n_rounds=3, random_state=0)),
+}
+
+#: Learners that need all rows.
+WHOLE = {
+    "forest": RankingForest(n_estimators=3, random_state=0),
+    "booster of pairs": GradientBoostingRanker(
+        n_rounds=2, n_bags=2, loss="pair_logistic", random_state=0
+    ),
+    "ensemble": RankingEnsemble(
+        members=[("tree", TreeRank(max_depth=2, pruning=None))], n_folds=2, random_state=0
+    ),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def dataset_of(cuts=(0, 200), weight="w", **kwargs):
+    parts = [ROWS[first:last] for first, last in pairwise([0, *cuts, len(ROWS)])]
+    collection = dd.from_delayed(
+        [dask.delayed(part) for part in parts], meta=ROWS[:0], verify_meta=False
+    )
+    return Dataset.from_dask(collection, target="y", weight=weight, columns=FEATURES, **kwargs)
+
+
+def in_memory(model, weight="w"):
+    given = None if weight is None else ROWS[weight]
+    return clone(model).fit(ROWS[FEATURES], ROWS["y"], given)._to_document()
+
+
+@pytest.fixture
+def queried(monkeypatch):
+    """Queries to the cluster."""
+    found = []
+    for owner in (DaskRows, ClusterRows):
+
+        def note(self, ask, answer=owner.round):
+            found.append(ask)
+            return answer(self, ask)
+
+        monkeypatch.setattr(owner, "round", note)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_both_roads_lead_to_the_model_of_one_frame(name, weight, queried):
+    model = LEARNERS[name]
+    expected = in_memory(model, weight)
+    assert clone(model).fit(dataset_of(weight=weight))._to_document() == expected
+    assert not queried
+    on_workers = dataset_of(weight=weight, collect_below=0)
+    assert clone(model).fit(on_workers)._to_document() == expected
+    assert queried
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_needs_all_rows_raises_an_error_beyond_the_limit(name):
+    model = WHOLE[name]
+    assert clone(model).fit(dataset_of())._to_document() == in_memory(model)
+    said = r"it needs all 600 rows of the Dask collection of 3 partitions here.* 0\.000\d+ MB; if"
+    with pytest.raises(ValueError, match=said) as err:
+        clone(model).fit(dataset_of(collect_below=800))
+    size = str(err.value).rpartition("=")[2].strip("'")
+    clone(model).fit(dataset_of(collect_below=size))
+
+
+def test_the_limit_is_on_all_that_a_fit_takes(queried):
+    model = LEARNERS["tree"]
+    facts = dataset_of().facts(clone(model))
+    size = 600 * (9 + 8 + 5) + model._bytes_beside_codes(600, len(facts.schema.features))
+    clone(model).fit(dataset_of(collect_below=size))
+    assert queried
+    queried.clear()
+    clone(model).fit(dataset_of(collect_below=size + 1))
+    assert not queried
+
+
+def test_a_line_says_which_road_was_taken(capsys):
+    loud = clone(LEARNERS["tree"]).set_params(verbose=1)
+    clone(loud).fit(dataset_of())
+    assert "[TreeRank] 600 rows collected from the cluster, 0.01" in capsys.readouterr().out
+    clone(loud).fit(dataset_of(collect_below=0))
+    said = capsys.readouterr().out
+    assert " queries to the cluster, " in said
+    assert said.count("the cluster") == 1
+
+
+def test_rows_of_one_frame_say_nothing_of_roads(capsys):
+    Dataset.from_batches(ROWS, target="y", columns=FEATURES)
+    loud = clone(LEARNERS["tree"]).set_params(verbose=1)
+    loud.fit(Dataset.from_batches(ROWS, target="y", columns=FEATURES))
+    assert "cluster" not in capsys.readouterr().out
+
+
+def test_workers_may_end_once_rows_are_collected(monkeypatch):
+    codes = DaskSource.codes
+
+    def then_kill(self, *args):
+        found = codes(self, *args)
+        for pid in self._client.run(os.getpid).values():
+            os.kill(pid, signal.SIGKILL)
+        self._client.cluster.close()
+        return found
+
+    model = LEARNERS["tree"]
+    monkeypatch.setattr(DaskSource, "codes", then_kill)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False, timeout=HANG) as client,
+    ):
+        collection = dd.from_pandas(ROWS, npartitions=2)
+        dataset = Dataset.from_dask(
+            collection, target="y", weight="w", columns=FEATURES, client=client
+        )
+        assert clone(model).fit(dataset)._to_document() == in_memory(model)
+
+
+@pytest.mark.parametrize(
+    ("size", "kind", "said"),
+    [
+        (-1, ValueError, "at least 0"),
+        ("much", ValueError, "'256MB' or '2GB', got 'much'"),
+        ("-1MB", ValueError, "got '-1MB'"),
+        (0.5, TypeError, "a number of bytes or a text"),
+        (None, TypeError, "got None"),
+        (True, TypeError, "got True"),
+    ],
+)
+def test_an_invalid_limit_is_rejected(size, kind, said):
+    with pytest.raises(kind, match=f"^collect_below must be .*{said}"):
+        dataset_of(collect_below=size)
