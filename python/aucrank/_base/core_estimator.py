@@ -482,6 +482,9 @@ class CoreEstimator(
                 f"{type(self).__name__} is fitted to {sample.n_rows:,} of {n_all_rows:,} rows, a"
                 " sample by their content. `aucrank.metrics.roc_state` measures it on all of them."
             )
+        elif sample.blocks is None:
+            # In a part of the rows, those of one group may be single.
+            warn_of_blocks(sample.columns, sample.schema, sample.positive)
         warn_of_leaks(sample.columns, sample.schema, sample.positive, sample.weight)
         warn_of_marks(sample.columns, sample.schema)
         with errors_by_name(sample.schema), inner_fits_are_silent():

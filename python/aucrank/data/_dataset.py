@@ -59,6 +59,9 @@ class Dataset(MadeFromSources):
         time=...)`` does.
     columns : sequence of str, default=None
         Columns to learn from, in this order; None for all others.
+    drop : sequence of str, default=()
+        Other columns that are not learned from, such as an identifier; for when ``columns`` is
+        None.
     spill_dir : path-like, default=None
         Folder for the temporary files of a fit; None for the system's.
 
@@ -88,6 +91,7 @@ class Dataset(MadeFromSources):
         groups: str | None = None,
         time: str | None = None,
         columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
         spill_dir: PathLike | None = None,
     ) -> None:
         if target is None and positive is not None:
@@ -104,10 +108,19 @@ class Dataset(MadeFromSources):
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, got {columns!r}")
         other_columns = list(role_of)
+        if isinstance(drop, str):
+            raise TypeError(f"drop must be a list of names, got {drop!r}")
         any_columns = columns is not None
         if columns is None:
-            need_columns(other_columns, source.names, source.description)
-            columns = [name for name in source.names if name not in other_columns]
+            need_columns([*other_columns, *drop], source.names, source.description)
+            if taken := [name for name in drop if name in other_columns]:
+                raise ValueError(f"drop holds {taken[0]!r}, which is the {role_of[taken[0]]}")
+            left_out = {*other_columns, *drop}
+            columns = [name for name in source.names if name not in left_out]
+            if drop and not columns:
+                raise ValueError(f"drop leaves no column of {source.description} to learn from")
+        elif drop:
+            raise ValueError("columns and drop are both given: columns already leaves out others")
         need_columns([*other_columns, *columns], source.names, source.description)
         if (doubled := first_doubled(columns)) is not None:
             raise ValueError(f"columns holds {doubled!r} twice")
@@ -124,6 +137,7 @@ class Dataset(MadeFromSources):
         self._time = time
         self._any_columns = any_columns
         self._columns = list(columns)
+        self._drop = list(drop)
         self._spill_dir = spill_dir
 
     def __repr__(self) -> str:
@@ -137,6 +151,7 @@ class Dataset(MadeFromSources):
             ("weight", self._weight),
             ("groups", self._groups),
             ("time", self._time),
+            ("drop", self._drop or None),
         )
         said += [f"{role}={value!r}" for role, value in roles if value is not None]
         return shown(f"{type(self).__name__}({', '.join(said)})")
@@ -145,6 +160,11 @@ class Dataset(MadeFromSources):
     def columns(self) -> list[str]:
         """Names of the columns to learn from."""
         return list(self._columns)
+
+    @property
+    def drop(self) -> list[str]:
+        """Names of the other columns that are not learned from."""
+        return list(self._drop)
 
     @property
     def files(self) -> list[str]:

@@ -45,6 +45,7 @@ class MadeFromSources(InPieces):
         groups: str | None = None,
         time: str | None = None,
         columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
         missing: Sequence[str] | Mapping[str, Sequence[str]] = (),
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
@@ -72,6 +73,9 @@ class MadeFromSources(InPieces):
         columns : sequence of str, default=None
             Columns to learn from, in this order; None for all others, which must then be the same
             in all files.
+        drop : sequence of str, default=()
+            Other columns that are not learned from, such as an identifier; for when ``columns`` is
+            None.
         missing : sequence of str or dict of str to sequence of str, default=()
             Numbers that stand for missing values: in every column, or by column, as in ``{"age":
             ["999"], "ratio": ["inf"]}``. Infinity that is not among them counts as the greatest
@@ -108,6 +112,7 @@ class MadeFromSources(InPieces):
             groups=groups,
             time=time,
             columns=columns,
+            drop=drop,
             spill_dir=spill_dir,
         )
 
@@ -123,6 +128,7 @@ class MadeFromSources(InPieces):
         groups: str | None = None,
         time: str | None = None,
         columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
         sep: str | None = None,
         decimal: Literal[".", ","] | None = None,
         encoding: str | None = None,
@@ -161,6 +167,9 @@ class MadeFromSources(InPieces):
         columns : sequence of str, default=None
             Columns to learn from, in this order; None for all others, which must then be the same
             in all files.
+        drop : sequence of str, default=()
+            Other columns that are not learned from, such as an identifier; for when ``columns`` is
+            None.
         sep : str, default=None
             Separator of the columns, one character; None to detect it.
         decimal : {".", ","}, default=None
@@ -222,6 +231,7 @@ class MadeFromSources(InPieces):
             groups=groups,
             time=time,
             columns=columns,
+            drop=drop,
             spill_dir=spill_dir,
         )
 
@@ -237,6 +247,7 @@ class MadeFromSources(InPieces):
         groups: str | None = None,
         time: str | None = None,
         columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
     ) -> Self:
@@ -264,6 +275,9 @@ class MadeFromSources(InPieces):
             time=...)`` does.
         columns : sequence of str, default=None
             Columns to learn from, in this order; None for all others.
+        drop : sequence of str, default=()
+            Other columns that are not learned from, such as an identifier; for when ``columns`` is
+            None.
         chunk_rows : int, default=65536
             Maximal number of rows per batch; larger frames are split.
         spill_dir : path-like, default=None
@@ -309,6 +323,7 @@ class MadeFromSources(InPieces):
             groups=groups,
             time=time,
             columns=columns,
+            drop=drop,
             spill_dir=spill_dir,
         )
 
@@ -324,6 +339,7 @@ class MadeFromSources(InPieces):
         groups: str | None = None,
         time: str | None = None,
         columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
         client: Any = None,
         timeout: float | None = 300.0,
         collect_below: int | str = "256MB",
@@ -354,6 +370,9 @@ class MadeFromSources(InPieces):
             time=...)`` does.
         columns : sequence of str, default=None
             Columns to learn from, in this order; None for all others.
+        drop : sequence of str, default=()
+            Other columns that are not learned from, such as an identifier; for when ``columns`` is
+            None.
         client : distributed.Client, default=None
             Of the cluster; None for the current one.
         timeout : float, default=300.0
@@ -397,6 +416,7 @@ class MadeFromSources(InPieces):
             groups=groups,
             time=time,
             columns=columns,
+            drop=drop,
         )
 
     @classmethod
@@ -411,6 +431,7 @@ class MadeFromSources(InPieces):
         groups: str | None = None,
         time: str | None = None,
         columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
         timeout: float | None = 300.0,
         collect_below: int | str = "256MB",
     ) -> Self:
@@ -440,6 +461,9 @@ class MadeFromSources(InPieces):
             time=...)`` does.
         columns : sequence of str, default=None
             Columns to learn from, in this order; None for all others.
+        drop : sequence of str, default=()
+            Other columns that are not learned from, such as an identifier; for when ``columns`` is
+            None.
         timeout : float, default=300.0
             Seconds for which a fit waits while no node of the cluster has CPUs. It warns after 30
             s, and raises `ClusterError` at the end. None to wait for ever.
@@ -475,6 +499,7 @@ class MadeFromSources(InPieces):
             groups=groups,
             time=time,
             columns=columns,
+            drop=drop,
         )
 
     @classmethod
@@ -489,6 +514,7 @@ class MadeFromSources(InPieces):
         groups: str | None = None,
         time: str | None = None,
         columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
         timeout: float | None = 300.0,
         task_timeout: float | None = None,
         collect_below: int | str = "256MB",
@@ -519,6 +545,9 @@ class MadeFromSources(InPieces):
             time=...)`` does.
         columns : sequence of str, default=None
             Columns to learn from, in this order; None for all others.
+        drop : sequence of str, default=()
+            Other columns that are not learned from, such as an identifier; for when ``columns`` is
+            None.
         timeout : float, default=300.0
             Seconds for which a fit waits while Spark runs no task, for example because it has no
             executors. It warns after 30 s, and raises `ClusterError` at the end. None to wait for
@@ -558,6 +587,7 @@ class MadeFromSources(InPieces):
             SparkSource(
                 frame,
                 used,
+                drop,
                 _timeout_of(timeout),
                 _timeout_of(task_timeout, "task_timeout"),
                 check_size(collect_below, "collect_below"),
@@ -568,6 +598,7 @@ class MadeFromSources(InPieces):
             groups=groups,
             time=time,
             columns=columns,
+            drop=drop,
         )
 
     @classmethod
@@ -583,6 +614,7 @@ class MadeFromSources(InPieces):
         groups: str | None = None,
         time: str | None = None,
         columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
         dialect: Dialect = "ansi",
     ) -> Self:
         """Rows that stay in a database, which counts them by value and label.
@@ -617,6 +649,9 @@ class MadeFromSources(InPieces):
         columns : sequence of str, default=None
             Columns to learn from, in this order, as the database spells them; None for all but
             target and weight, found by a ``SELECT *`` that returns no row.
+        drop : sequence of str, default=()
+            Other columns that are not learned from, such as an identifier; for when ``columns`` is
+            None.
         dialect : str, default="ansi"
             Dialect that determines the quoting of names, see `RIMARC.to_sql`.
 
@@ -680,7 +715,9 @@ class MadeFromSources(InPieces):
             )
         names = None if columns is None else [*columns, *given_names(target, weight)]
         source = SqlSource(query, table, names, dialect)
-        return cls(source, target=target, positive=positive, weight=weight, columns=columns)
+        return cls(
+            source, target=target, positive=positive, weight=weight, columns=columns, drop=drop
+        )
 
 
 def _timeout_of(value: float | None, name: str = "timeout") -> float | None:

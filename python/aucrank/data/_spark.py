@@ -48,7 +48,9 @@ class SparkSource(ClusterSource):
     frame : pyspark.sql.DataFrame
         The data frame.
     used : sequence of str or None
-        Columns that fits read; None for all.
+        Columns that fits read; None for all but those of ``drop``.
+    drop : sequence of str
+        Columns that fits do not read.
     timeout : float or None
         Seconds for which a fit waits while Spark runs no task; None to wait for ever.
     task_timeout : float or None
@@ -70,6 +72,7 @@ class SparkSource(ClusterSource):
         self,
         frame: Any,
         used: Sequence[str] | None,
+        drop: Sequence[str],
         timeout: float | None,
         task_timeout: float | None,
         collect_below: int,
@@ -98,7 +101,8 @@ class SparkSource(ClusterSource):
         super().__init__("the Spark frame", names, collect_below)
         self._frame = frame
         # Each pass reads the same columns, since they determine how Spark partitions the rows.
-        self._used = names if used is None else [name for name in names if name in set(used)]
+        wanted = set(names).difference(drop) if used is None else set(used)
+        self._used = [name for name in names if name in wanted]
         self._taken = self._plain(self._used)
         self._n_partitions: int | None = None
         self.jobs = SparkJobs(self._context, self.description, timeout, task_timeout)
