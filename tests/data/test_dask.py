@@ -578,6 +578,23 @@ def test_scores_stay_on_the_workers(model, tmp_path):
     np.testing.assert_array_equal(found["score"], model.decision_function(rows[FEATURES]))
 
 
+def test_probabilities_stay_on_the_workers_beside_the_scores(model):
+    dataset = on_dask(collection_of(cut(NEW, [0, 300])))
+    scores = dataset.scores(model, columns=["id"], proba=True)
+    assert scores.columns.tolist() == ["id", "score", "probability"]
+    found = scores.compute()
+    assert found["id"].tolist() == NEW["id"].tolist()
+    np.testing.assert_array_equal(found["score"], model.decision_function(NEW[FEATURES]))
+    np.testing.assert_array_equal(found["probability"], model.predict_proba(NEW[FEATURES])[:, 1])
+    with pytest.raises(ValueError, match="columns holds 'probability', the name of an added"):
+        dataset.scores(model, columns=["probability"], proba=True)
+    with pytest.raises(TypeError, match="did you mean 'proba'"):
+        dataset.scores(model, probability=True)
+    without = RankBoost(n_rounds=2).fit(*roles(ROWS))
+    with pytest.raises(ValueError, match="this RankBoost has no predict_proba: leave proba out"):
+        dataset.scores(without, proba=True)
+
+
 def test_scores_are_an_array_of_dask_on_request(model):
     collection = dd.from_pandas(NEW, npartitions=4)
     # The last partition has no row then.

@@ -497,6 +497,16 @@ def test_scores_stay_in_a_frame_of_spark(model, frame_of, tmp_path):
     np.testing.assert_array_equal(found["score"].to_numpy(float), expected["score"])
 
 
+def test_probabilities_stay_on_the_workers_beside_the_scores(model, frame_of):
+    frame = frame_of(cut(NEW, [0, 200]), NEW)
+    scores = on_spark(frame).scores(model, columns=["id"], proba=True)
+    assert scores.columns == ["id", "score", "probability"]
+    found = scores.toPandas()
+    assert found["id"].tolist() == NEW["id"].tolist()
+    np.testing.assert_array_equal(found["score"], model.decision_function(NEW[FEATURES]))
+    np.testing.assert_array_equal(found["probability"], model.predict_proba(NEW[FEATURES])[:, 1])
+
+
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_the_auc_is_that_of_all_rows(weight, model, frame_of):
     dataset = on_spark(frame_of(cut(NEW, [0, 200])), target="y", weight=weight)

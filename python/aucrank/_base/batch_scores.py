@@ -16,10 +16,7 @@ from aucrank._data.reading import Fitted
 from aucrank._data.table_file import check_table_name, is_parquet, table_file
 from aucrank._utils.extras import import_extra
 from aucrank.data import Dataset
-from aucrank.data._holder import SCORE
-
-#: Name of the column of probabilities.
-PROBABILITY = "probability"
+from aucrank.data._holder import PROBABILITY, SCORE
 
 
 def check_dataset(dataset: Any) -> None:

@@ -42,6 +42,7 @@ _MEANINGS = (
     ("special_values", "special_codes"),
     ("l2", "reg_lambda", "lambda_l2", "l2_regularization", "l2_leaf_reg"),
     ("n_iter_no_change", "early_stopping_rounds", "early_stopping_round", "patience"),
+    ("proba", "probability", "probabilities", "predict_proba"),
     ("drop", "drop_columns", "exclude", "ignore", "ignored_columns", "skip"),
     ("missing", "na_values", "missing_values", "null_values", "na"),
     ("chunk_rows", "chunk_size", "chunksize", "batch_size"),

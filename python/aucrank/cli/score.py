@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from aucrank._base.batch_scores import PROBABILITY, scored_batches
+from aucrank._base.batch_scores import scored_batches
 from aucrank._data.passes import as_written
 from aucrank._utils.words import plural
 from aucrank.cli._csv import csv_options
@@ -20,7 +20,7 @@ from aucrank.cli._model import SavedModel, features_for, load_ranker, read_for, 
 from aucrank.cli._progress import progress
 from aucrank.cli._stream import dataset_for, is_streamed, stream_errors
 from aucrank.data import Dataset
-from aucrank.data._holder import SCORE
+from aucrank.data._holder import PROBABILITY, SCORE
 
 
 def run(args: argparse.Namespace) -> int:

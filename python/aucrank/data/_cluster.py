@@ -19,6 +19,7 @@ from aucrank._utils.sizes import megabytes
 from aucrank._utils.words import plural
 from aucrank.data import _holder
 from aucrank.data._engine import Engine
+from aucrank.data._holder import Scoring
 from aucrank.data._raw import ClusterRows, RawRows, ReadRows
 from aucrank.data._sampled import ALL_ROWS, Bounds, LeastRows, MostRows
 from aucrank.data._stored import bytes_of_values, unit_of_weights
@@ -84,9 +85,7 @@ class ClusterSource(TypedSource, Engine):
         """Code all rows by `_holder.hold`, and keep them where they are coded."""
 
     @abstractmethod
-    def scores(
-        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
-    ) -> Any:
+    def scores(self, dataset: "Dataset", scoring: Scoring) -> Any:
         """Score the rows on the workers by `_holder.score`; return an object of the engine."""
 
     def facts(

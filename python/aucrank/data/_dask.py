@@ -11,6 +11,7 @@ from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
 from aucrank.data._cluster import FutureSource, QueriedRows
+from aucrank.data._holder import Scoring
 from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
 
 if TYPE_CHECKING:
@@ -78,18 +79,14 @@ class DaskSource(FutureSource):
         futures: list[Any] = self._open_client().compute(tasks, retries=_RETRIES)
         return futures
 
-    def scores(
-        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
-    ) -> Any:
+    def scores(self, dataset: "Dataset", scoring: Scoring) -> Any:
         """Return a Dask data frame whose partitions are scored when they are computed."""
-        names = list(dict.fromkeys([*features, *columns]))
-        return self._collection[names].map_partitions(
+        meta = self._collection._meta[scoring.columns]
+        return self._collection[scoring.needed].map_partitions(
             _score,
             # Once for all tasks.
-            self._delayed(ranker, traverse=False),
-            features,
-            columns,
-            meta=self._collection._meta[columns].assign(**{_holder.SCORE: 0.0}),
+            self._delayed(scoring, traverse=False),
+            meta=meta.assign(**dict.fromkeys(scoring.added, 0.0)),
         )
 
     def _open_client(self) -> Any:
@@ -252,13 +249,7 @@ def _answer(holders: Sequence[_holder.Holder], ask: bytes) -> bytes:
     return _holder.answer(holders, ask, worker.state.nthreads)
 
 
-def _score(
-    part: Any,
-    ranker: Any,
-    features: list[str],
-    columns: list[str],
-    partition_info: dict[str, Any] | None = None,
-) -> Any:
+def _score(part: Any, scoring: Scoring, partition_info: dict[str, Any] | None = None) -> Any:
     """Score a partition; Dask passes its number in the argument of that name."""
     assert partition_info is not None
-    return _holder.score(part, partition_info["number"], ranker, features, columns)
+    return _holder.score(part, partition_info["number"], scoring)

@@ -22,11 +22,13 @@ from aucrank._data.passes import Passes, Source, need_columns
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.sample import Sample
 from aucrank._data.target_survey import TargetSurvey
+from aucrank._utils.keywords import suggests_keywords
+from aucrank._utils.params import check_bool
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import plural
 from aucrank.data import _sampled, _stored
 from aucrank.data._engine import Engine, LocalEngine
-from aucrank.data._holder import SCORE
+from aucrank.data._holder import Scoring
 from aucrank.data._made import MadeFromSources
 from aucrank.data._raw import RawRows
 from aucrank.data._stored import Rows
@@ -272,7 +274,8 @@ class Dataset(MadeFromSources):
         for batch in self._passes.batches(wanted):
             yield batch.frame.to_native()
 
-    def scores(self, ranker: Any, columns: Sequence[str] = ()) -> Any:
+    @suggests_keywords
+    def scores(self, ranker: Any, columns: Sequence[str] = (), *, proba: bool = False) -> Any:
         """Score rows of a cluster on its workers, where the scores stay.
 
         Parameters
@@ -281,19 +284,21 @@ class Dataset(MadeFromSources):
             Fitted. The columns of its fit are read by name, or else those of the data set.
         columns : sequence of str, default=()
             Columns of the rows to put before the scores, such as an identifier of the rows.
+        proba : bool, default=False
+            Whether to add ``probability``, that of ``classes_[1]`` as in ``predict_proba``.
 
         Returns
         -------
         dask.dataframe.DataFrame, ray.data.Dataset or pyspark.sql.DataFrame
-            These columns and ``score``, partitioned like the rows. A Dask result keeps their index.
-            Dask and Spark results are computed lazily, by partition.
+            These columns, ``score`` and ``probability`` if wanted, partitioned like the rows. A
+            Dask result keeps their index. Dask and Spark results are computed lazily, by partition.
 
         Raises
         ------
         TypeError
             If the rows are not those of a cluster, or ``ranker`` has no ``decision_function``.
         ValueError
-            If a column does not exist.
+            If a column does not exist, or ``ranker`` has no ``predict_proba`` that is needed.
 
         See Also
         --------
@@ -305,12 +310,16 @@ class Dataset(MadeFromSources):
             raise TypeError(f"ranker has no decision_function, got a {type(ranker).__name__}")
         if isinstance(columns, str):
             raise TypeError(f"columns must be a list of names, got {columns!r}")
-        if SCORE in columns:
-            raise ValueError(f"columns holds {SCORE!r}, the name of an added column")
+        check_bool(proba, "proba")
+        if proba and not hasattr(ranker, "predict_proba"):
+            raise ValueError(f"this {type(ranker).__name__} has no predict_proba: leave proba out")
         features = list(getattr(ranker, "feature_names_in_", self._columns))
+        scoring = Scoring(ranker, features, list(columns), proba)
+        if taken := [name for name in columns if name in scoring.added]:
+            raise ValueError(f"columns holds {taken[0]!r}, the name of an added column")
         source = self._passes.source
-        need_columns([*features, *columns], source.names, source.description)
-        return self._engine.scores(self, ranker, features, list(columns))
+        need_columns(scoring.needed, source.names, source.description)
+        return self._engine.scores(self, scoring)
 
     def facts(
         self,

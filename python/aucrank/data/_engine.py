@@ -15,6 +15,7 @@ from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.facts import Facts, RowSurvey, learn_facts
 from aucrank._data.passes import Batch, Passes
 from aucrank.data import _sampled
+from aucrank.data._holder import Scoring
 from aucrank.data._raw import RawRows, ReadRows
 from aucrank.data._sampled import Bounds, MostRows
 from aucrank.data._stored import Rows, stored_rows, weight_unit
@@ -80,9 +81,7 @@ class Engine(ABC):
     ) -> Iterable[CodedBatch]:
         """Return the rows within the bounds of a sample, one part after another."""
 
-    def scores(
-        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
-    ) -> Any:
+    def scores(self, dataset: "Dataset", scoring: Scoring) -> Any:
         """Score the rows where they are, and leave the scores there; see `Dataset.scores`.
 
         Raises

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -26,6 +27,9 @@ _ANY_SIZE = 2**30
 
 #: Name of the column of scores.
 SCORE = "score"
+
+#: Name of the column of probabilities.
+PROBABILITY = "probability"
 
 
 class Holder:
@@ -275,23 +279,57 @@ def _coded(part: Any, number: int, facts: Facts) -> CodedBatch | None:
     return coded_batch(batch, facts) if len(batch.frame) else None
 
 
-def score(part: Any, number: int, ranker: Any, features: list[str], columns: list[str]) -> Any:
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How the rows of a cluster are scored.
+
+    Attributes
+    ----------
+    ranker : estimator
+        Fitted.
+    features : list of str
+        Columns that it reads.
+    columns : list of str
+        Columns that are put before the scores.
+    proba : bool
+        Whether probabilities are added.
+    """
+
+    ranker: Any
+    features: list[str]
+    columns: list[str]
+    proba: bool
+
+    @property
+    def needed(self) -> list[str]:
+        """Names of all columns that are read."""
+        return list(dict.fromkeys([*self.features, *self.columns]))
+
+    @property
+    def added(self) -> list[str]:
+        """Names of the columns that are added, each of 64-bit floats."""
+        return [SCORE, PROBABILITY] if self.proba else [SCORE]
+
+
+def score(part: Any, number: int, scoring: Scoring) -> Any:
     """Score a partition; return a pandas frame with some of its columns before the scores."""
-    batch, scores = scored(part, number, ranker, features, columns)
+    batch, scores = scored(part, number, scoring)
     # Rows keep their pandas index.
-    found = batch.frame.to_pandas()[columns]
-    return found.assign(**{SCORE: scores})
+    return batch.frame.to_pandas()[scoring.columns].assign(**scores)
 
 
 def scored(
-    part: Any, number: int, ranker: Any, features: list[str], columns: list[str]
-) -> tuple[Batch, NDArray[np.float64]]:
-    """Return features and other columns of a partition, and its scores."""
-    batch = piece_of(part, list(dict.fromkeys([*features, *columns])), number)
-    scores = np.empty(0)
+    part: Any, number: int, scoring: Scoring
+) -> tuple[Batch, dict[str, NDArray[np.float64]]]:
+    """Return features and other columns of a partition, and what is added to them."""
+    batch = piece_of(part, scoring.needed, number)
+    scores = dict.fromkeys(scoring.added, np.empty(0))
     if len(batch.frame):
+        X = batch.frame.select(scoring.features).to_native()
         with batch.named_in_errors():
-            scores = ranker.decision_function(batch.frame.select(features).to_native())
+            scores[SCORE] = scoring.ranker.decision_function(X)
+            if scoring.proba:
+                scores[PROBABILITY] = scoring.ranker.predict_proba(X)[:, 1]
     return batch, scores
 
 

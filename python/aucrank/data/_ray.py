@@ -10,6 +10,7 @@ from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
 from aucrank.data._cluster import FutureSource, QueriedRows
+from aucrank.data._holder import Scoring
 from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
 
 if TYPE_CHECKING:
@@ -129,11 +130,9 @@ class RaySource(FutureSource):
         """Fetch a block."""
         return self.gather([self._blocks[number]])[0]
 
-    def scores(
-        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
-    ) -> Any:
+    def scores(self, dataset: "Dataset", scoring: Scoring) -> Any:
         """Score the rows in tasks; return a `ray.data.Dataset`."""
-        frames = self.map(_holder.score, ranker, features, columns)
+        frames = self.map(_holder.score, scoring)
         return import_extra("ray.data", "ray", "Dataset.scores").from_pandas_refs(frames)
 
     def hold(self, facts: Facts, frame: bytes) -> AbstractContextManager[QueriedRows]:

@@ -18,6 +18,7 @@ from aucrank._utils.extras import import_extra
 from aucrank._utils.words import plural
 from aucrank.data import _holder
 from aucrank.data._cluster import MERGED_AT_ONCE, ClusterSource, QueriedRows
+from aucrank.data._holder import Scoring
 from aucrank.data._patience import ClusterError
 from aucrank.data._spark_jobs import SparkJobs
 
@@ -192,16 +193,13 @@ class SparkSource(ClusterSource):
             codes = self._taken.mapInArrow(lambda batches: _hold(batches, of_all), _RESULT)
         return self.stored(codes)
 
-    def scores(
-        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
-    ) -> Any:
+    def scores(self, dataset: "Dataset", scoring: Scoring) -> Any:
         """Return a Spark data frame whose partitions are scored when they are computed."""
-        names = list(dict.fromkeys([*features, *columns]))
-        fields = [self._frame.schema[name] for name in columns]
-        score = self._types.StructField(_holder.SCORE, self._types.DoubleType())
-        schema = self._types.StructType([*fields, score])
-        return self._plain(names).mapInArrow(
-            lambda batches: _score(batches, names, ranker, features, columns), schema
+        double = self._types.DoubleType()
+        fields = [self._frame.schema[name] for name in scoring.columns]
+        fields += [self._types.StructField(name, double) for name in scoring.added]
+        return self._plain(scoring.needed).mapInArrow(
+            lambda batches: _score(batches, scoring), self._types.StructType(fields)
         )
 
     @property
@@ -516,15 +514,15 @@ def _forget(fit: str) -> None:
     _HELD.pop(fit, None)
 
 
-def _score(
-    batches: Iterator[Any], names: list[str], ranker: Any, features: list[str], columns: list[str]
-) -> Iterator[Any]:
+def _score(batches: Iterator[Any], scoring: Scoring) -> Iterator[Any]:
     """Score a partition, whose columns keep their Spark types."""
-    part = _table(batches, names)
-    _, scores = _holder.scored(part, _number(), ranker, features, columns)
+    part = _table(batches, scoring.needed)
+    _, scores = _holder.scored(part, _number(), scoring)
     pyarrow = import_extra("pyarrow", "spark", "Dataset.scores")
-    if len(scores):
-        found = part.select(columns).append_column(_holder.SCORE, pyarrow.array(scores))
+    if len(part):
+        found = part.select(scoring.columns)
+        for name, values in scores.items():
+            found = found.append_column(name, pyarrow.array(values))
         yield from found.to_batches()
 
 

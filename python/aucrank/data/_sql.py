@@ -23,6 +23,7 @@ from aucrank._data.target_survey import TargetFacts
 from aucrank._data.weights import weigh_classes
 from aucrank._utils.sql_spelling import column_name, spelling_of
 from aucrank.data._engine import Engine
+from aucrank.data._holder import Scoring
 from aucrank.data._sampled import Bounds, MostRows
 from aucrank.data._scores import Scores, in_units, spilling_state
 from aucrank.data._stored import Rows
@@ -276,9 +277,7 @@ class SqlSource(TypedSource, Engine):
         """Raise an error: rows cannot be read."""
         raise self.refusal()
 
-    def scores(
-        self, dataset: "Dataset", ranker: Any, features: list[str], columns: list[str]
-    ) -> Any:
+    def scores(self, dataset: "Dataset", scoring: Scoring) -> Any:
         """Raise an error: scores of a model are an expression that it writes."""
         raise self.refusal()
 
