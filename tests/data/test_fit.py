@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -237,3 +238,19 @@ def test_infinity_is_named_with_its_row_and_batch():
 def test_progress_is_printed(capsys):
     TreeRank(verbose=1).fit(dataset_of(mixed_rows(300), 50))
     assert "[TreeRank] 10 of 10 folds" in capsys.readouterr().out
+
+
+def test_reading_the_rows_counts_towards_a_time_limit(capsys, monkeypatch):
+    facts = Dataset.facts
+
+    def slow_facts(self, *args):
+        time.sleep(0.3)
+        return facts(self, *args)
+
+    monkeypatch.setattr(Dataset, "facts", slow_facts)
+    model = GradientBoostingRanker(
+        n_rounds=50, learning_rate=0.1, max_leaves=4, time_limit=0.2, verbose=2, random_state=0
+    )
+    model.fit(Dataset.from_batches(mixed_rows(500), target="y", columns=FEATURES))
+    said = [line for line in capsys.readouterr().out.splitlines() if " of 50 rounds" in line]
+    assert len(said) == 1

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from inspect import signature
+from time import perf_counter
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -348,6 +349,7 @@ class CoreEstimator(
         time: ArrayLike | None = None,
     ) -> Self:
         """Run `fit`, with validation rows where there are any."""
+        begin = perf_counter()
         earlier = WarmStart.of(self)
         self._reset_fitted()
         try:
@@ -390,7 +392,7 @@ class CoreEstimator(
             if blocks is not None and groups is not None and time is not None:
                 warn_of_few_ranges(blocks.of_row if kept is None else blocks.of_row[kept])
             sample = Sample(columns, schema, positive, weight, X, blocks)
-            progress = FitProgress(self, tasks)
+            progress = FitProgress(self, tasks, begin=begin)
             context = FitContext(sample, seed, n_threads, progress, validation, earlier)
             with errors_by_name(schema), inner_fits_are_silent():
                 model = self._finish_model(self._fit_model(context), context)

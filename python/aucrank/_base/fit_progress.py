@@ -87,11 +87,18 @@ class FitProgress:
         The callbacks of the estimator that the user fits.
     end : float or None, default=None
         Time by `time.perf_counter` at which the fit stops with what it has; None for no limit.
+    begin : float or None, default=None
+        Time at which the fit began; None for now.
     """
 
     def __init__(
-        self, estimator: Any, tasks: FitTasks | None = None, end: float | None = None
+        self,
+        estimator: Any,
+        tasks: FitTasks | None = None,
+        end: float | None = None,
+        begin: float | None = None,
     ) -> None:
+        self._begin = perf_counter() if begin is None else begin
         self._estimator = estimator
         self._tasks = tasks if tasks is not None and tasks.are_observed else None
         self._end = end
@@ -102,10 +109,11 @@ class FitProgress:
         return FitProgress(inner, self._tasks, self._end)
 
     def within(self, seconds: float | None) -> "FitProgress":
-        """Return the progress of a fit limited to this many seconds from now; None for no limit."""
+        """Return the progress of a fit limited to so many seconds in all; None for no limit."""
         if seconds is None:
             return self
-        end = perf_counter() + seconds
+        # Rows that are read, surveyed and coded for the fit take a part of them.
+        end = self._begin + seconds
         return FitProgress(
             self._estimator, self._tasks, end if self._end is None else min(end, self._end)
         )

@@ -179,8 +179,10 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         cannot be combined with ``warm_start``. "auto": 5 with ``early_stopping``, unless there is
         ``X_val`` or ``warm_start``; else 1.
     time_limit : float or None, default=None
-        Seconds after which no further round begins; the rounds up to the best one so far are kept.
-        None for no limit. The model then depends on the speed of the machine.
+        Seconds since the start of `fit`, reading the rows included, after which no further round
+        begins; the rounds up to the best one so far are kept. None for no limit. The model then
+        depends on the speed of the machine. Of rows that are queried on a cluster, a round takes a
+        hundred queries or more.
     warm_start : bool, default=False
         Whether `fit` continues from the rounds of the last fit, up to ``n_rounds``. On the same
         rows, 10 rounds and 10 more equal the 20 rounds of one fit, bit for bit, if
