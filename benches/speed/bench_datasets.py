@@ -278,6 +278,8 @@ def measure_collected(options):
         of_frame = process_time() - cpu
         found[name] = {"frame": {"cpu_s": of_frame, "wall_s": perf_counter() - start}}
         for road, size in (("collected", "256MB"), ("queried", 0)):
+            # The booster asks thousands of questions: see what is known until then.
+            print(json.dumps(found[name]), flush=True)
             with Cluster(options, options.partitions) as cluster, Rounds() as rounds:
                 dataset = Dataset.from_dask(cluster.collection, target="y", collect_below=size)
                 cpu, start = process_time() + cluster.worker_cpu(), perf_counter()

@@ -2,7 +2,9 @@
 
 import os
 import signal
+import time
 from itertools import pairwise
+from threading import Event, Thread
 
 import numpy as np
 import pandas as pd
@@ -679,3 +681,44 @@ def test_rows_that_cannot_be_evaluated_are_named_with_their_partition(model):
         roc_state(model, on_dask(collection_of(parts), target="y"))
     with pytest.raises(ValueError, match="has no labels"):
         roc_state(model, on_dask(collection_of(parts)))
+
+
+# Interrupts
+
+
+#: Partitions whose computation has begun, and whether it may end.
+BEGAN, MAY_END = [], Event()
+
+
+def slow(part):
+    BEGAN.append(len(part))
+    MAY_END.wait(HANG)
+    return part
+
+
+def interrupt_running(source):
+    while len(BEGAN) < 2 or not source._owners:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_cancels_what_does_not_run_yet(client):
+    BEGAN.clear()
+    MAY_END.clear()
+    parts = [dask.delayed(slow, pure=False)(part) for part in cut(ROWS, range(100, 1200, 100))]
+    collection = dd.from_delayed(parts, meta=ROWS[:0], verify_meta=False)
+    dataset = on_dask(collection, target="y", columns=FEATURES)
+    source = dataset.passes.source
+    Thread(target=interrupt_running, args=[source], daemon=True).start()
+    try:
+        # The error, and so its traceback with the futures, is kept.
+        with pytest.raises(KeyboardInterrupt) as kept:
+            clone(MODEL).fit(dataset)
+        assert kept.tb is not None
+        deadline = time.monotonic() + HANG
+        while client.cluster.scheduler.tasks:
+            assert time.monotonic() < deadline, "tasks are left"
+            time.sleep(0.01)
+    finally:
+        MAY_END.set()
+    assert len(BEGAN) == 2

@@ -402,6 +402,8 @@ class CoreEstimator(
             tasks.end()
         except BaseException:
             self._reset_fitted()
+            if isinstance(X, Dataset):
+                X.engine.cancel()
             raise
         return self
 

@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from contextlib import AbstractContextManager, nullcontext
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from aucrank._data.facts import Facts
 from aucrank._data.passes import check_column_names
@@ -66,6 +68,8 @@ class DaskSource(FutureSource):
                     " distributed.Client(n_workers=2), or pass it as client"
                 ) from err
         self._client = client
+        #: Futures, as long as somebody refers to them, and the threads that submitted them.
+        self._owners: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._timeout = timeout
         self._collection = collection
         self._partitions = collection.to_delayed()
@@ -77,7 +81,7 @@ class DaskSource(FutureSource):
         """Call ``function(partition, number, *args)`` on the workers; return futures."""
         tasks = self._tasks(function, *args)
         futures: list[Any] = self._open_client().compute(tasks, retries=_RETRIES)
-        return futures
+        return [self._noted(future) for future in futures]
 
     def scores(self, dataset: "Dataset", scoring: Scoring) -> Any:
         """Return a Dask data frame whose partitions are scored when they are computed."""
@@ -107,7 +111,9 @@ class DaskSource(FutureSource):
 
         Any worker will do, so that another one takes over if one is lost.
         """
-        return self._open_client().submit(function, results, *args, pure=False, retries=_RETRIES)
+        return self._noted(
+            self._open_client().submit(function, results, *args, pure=False, retries=_RETRIES)
+        )
 
     def gather(self, results: Sequence[Any]) -> list[Any]:
         """Wait for futures.
@@ -154,9 +160,31 @@ class DaskSource(FutureSource):
         try:
             while not wait([waited], timeout=LOOK_AGAIN).done:
                 patience.look(self._why_idle(futures))
-            return waited.result()
-        finally:
+        except BaseException:
+            # At the limit of patience, and on Ctrl-C.
+            self.cancel()
+            # It notices that its futures are cancelled.
+            wait([waited], timeout=_ANSWER_WITHIN)
             waited.cancel()
+            raise
+        return waited.result()
+
+    def _noted(self, future: Any) -> Any:
+        """Note a future as one of the fit in this thread."""
+        self._owners[future] = get_ident()
+        return future
+
+    def cancel(self) -> None:
+        """Release what this thread has submitted, so that the scheduler drops it.
+
+        Futures that nobody refers to are released anyway, but the traceback of an interrupt, which
+        a notebook keeps, refers to all of them. The scheduler fails if it is to cancel tasks and
+        others that depend on them.
+        """
+        me = get_ident()
+        for future, owner in list(self._owners.items()):
+            if owner == me:
+                future.release()
 
     def _why_idle(self, futures: Sequence[Any]) -> str | None:
         """Return why no worker is working on futures, None if one is."""

@@ -55,6 +55,10 @@ class Engine(ABC):
     ) -> Facts:
         """Learn in one pass the facts that a fit needs about all rows; see `learn_facts`."""
 
+    def cancel(self) -> None:
+        """Drop the work of a fit in this thread that has failed or was interrupted."""
+        return
+
     @abstractmethod
     def rows(
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
