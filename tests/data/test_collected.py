@@ -20,7 +20,7 @@ from aucrank import (
 )
 from aucrank.data import Dataset
 from aucrank.data._dask import DaskRows, DaskSource
-from aucrank.data._raw import ClusterRows
+from aucrank.data._gathered import SumsOf
 from sklearn.base import clone
 
 from tests.common.limits import HANG
@@ -45,15 +45,17 @@ LEARNERS = {
     "card": Scorecard(estimator=RankBoost(n_rounds=3, random_state=0)),
 }
 
-#: Learners that need all rows.
+#: Learners that need the codes of all rows.
 WHOLE = {
-    "forest": RankingForest(n_estimators=3, random_state=0),
+    "forest": RankingForest(n_estimators=3, oob_score=True, random_state=0),
     "booster of pairs": GradientBoostingRanker(
         n_rounds=2, n_bags=2, loss="pair_logistic", random_state=0
     ),
-    "ensemble": RankingEnsemble(
-        members=[("tree", TreeRank(max_depth=2, pruning=None))], n_folds=2, random_state=0
+    "stopped by the AUC": GradientBoostingRanker(
+        n_rounds=6, n_bags=2, scoring="auc", early_stopping=True, random_state=0
     ),
+    "sampled rows": RankBoost(n_rounds=3, subsample=0.5, random_state=0),
+    "partial area": AUCBoost(n_rounds=3, max_fpr=0.5, random_state=0),
 }
 
 
@@ -85,13 +87,19 @@ def in_memory(model, weight="w"):
 def queried(monkeypatch):
     """Queries to the cluster."""
     found = []
-    for owner in (DaskRows, ClusterRows):
+    round_of, gathered = DaskRows.round, DaskSource.gathered
 
-        def note(self, ask, answer=owner.round):
-            found.append(ask)
-            return answer(self, ask)
+    def note(self, ask):
+        found.append(ask)
+        return round_of(self, ask)
 
-        monkeypatch.setattr(owner, "round", note)
+    def note_sums(self, dataset, facts, what, n_threads):
+        if isinstance(what, SumsOf):
+            found.append(what.ask)
+        return gathered(self, dataset, facts, what, n_threads)
+
+    monkeypatch.setattr(DaskRows, "round", note)
+    monkeypatch.setattr(DaskSource, "gathered", note_sums)
     return found
 
 
@@ -110,9 +118,32 @@ def test_both_roads_lead_to_the_model_of_one_frame(name, weight, queried):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", WHOLE)
-def test_what_needs_all_rows_raises_an_error_beyond_the_limit(name):
+def test_what_needs_all_codes_is_fitted_on_a_worker_beyond_the_limit(name, monkeypatch):
     model = WHOLE[name]
-    assert clone(model).fit(dataset_of())._to_document() == in_memory(model)
+    monkeypatch.setattr(DaskSource, "one_by_one", lambda *args: pytest.fail("rows are fetched"))
+    found = clone(model).fit(dataset_of(collect_below=0))
+    assert found._to_document() == in_memory(model)
+    assert found.n_features_in_ == len(FEATURES)
+    assert list(found.feature_names_in_) == FEATURES
+
+
+def test_warnings_and_errors_of_a_worker_are_those_of_a_fit_here():
+    alone = RankingForest(n_estimators=2, max_depth=0, random_state=0)
+    with pytest.raises(ValueError, match="max_depth"):
+        clone(alone).set_params(max_depth=-1).fit(dataset_of(collect_below=0))
+    constant = GradientBoostingRanker(
+        n_rounds=2, loss="pair_logistic", min_gain=1e9, early_stopping=False
+    )
+    said = "all scores are equal"
+    with pytest.warns(UserWarning, match=said):
+        clone(constant).fit(ROWS[FEATURES], ROWS["y"])
+    with pytest.warns(UserWarning, match=said):
+        clone(constant).fit(dataset_of(weight=None, collect_below=0))
+
+
+def test_an_ensemble_that_needs_all_rows_raises_an_error_beyond_the_limit():
+    members = [("tree", TreeRank(max_depth=2, pruning=None))]
+    model = RankingEnsemble(members=members, n_folds=2, random_state=0)
     said = r"it needs all 600 rows of the Dask collection of 3 partitions here.* 0\.000\d+ MB; if"
     with pytest.raises(ValueError, match=said) as err:
         clone(model).fit(dataset_of(collect_below=800))

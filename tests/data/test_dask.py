@@ -23,7 +23,7 @@ from aucrank import (
 )
 from aucrank.data import DataChangedError, Dataset, _sampled
 from aucrank.data._dask import DaskRows, DaskSource
-from aucrank.data._raw import ClusterRows
+from aucrank.data._raw import ReadRows
 from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.base import clone
 
@@ -340,7 +340,7 @@ def test_boosting_outlives_its_workers(n_killed, processes, monkeypatch):
 def test_passes_over_values_outlive_the_workers(n_killed, processes, monkeypatch):
     processes.wait_for_workers(2, timeout=WAIT)
     before = workers_of(processes)
-    rounds = kill_in_round(2, before[:n_killed], ClusterRows, monkeypatch)
+    rounds = kill_in_round(2, before[:n_killed], ReadRows, monkeypatch)
     model = RIMARC(weight_folds=3, random_state=0)
     collection = dd.from_pandas(ROWS, npartitions=5)
     check_same_fit(collection, ROWS, "w", model, client=processes)

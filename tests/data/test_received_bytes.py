@@ -18,7 +18,7 @@ from aucrank import (
     TreeRank,
 )
 from aucrank.data._dask import DaskSource
-from aucrank.data._raw import ClusterRows
+from aucrank.data._raw import ReadRows
 
 from tests.common.parts import on_dask
 
@@ -96,7 +96,7 @@ def received(monkeypatch):
 
     monkeypatch.setattr(DaskSource, "gather", count)
     leave_out(DaskSource, "_surveyed")
-    leave_out(ClusterRows, "roc_state")
+    leave_out(ReadRows, "roc_state")
     return n_bytes
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import signature
 from time import perf_counter
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base.callbacks import CallbackSupportMixin, with_callbacks
 from aucrank._base.fit_context import DatasetContext, FitContext, ParamScope, RowsContext
+from aucrank._base.fit_of_codes import FitOfCodes, fit_there
 from aucrank._base.fit_progress import Figures, FitProgress, FitTasks, plural_of
 from aucrank._base.persistence import Header, encode_params, read_document, rebuild
 from aucrank._base.saving import SaveMixin
@@ -33,7 +34,7 @@ from aucrank._data.leak_warnings import SumsOfValues, warn_of_leaks, warn_of_lea
 from aucrank._data.mark_warnings import warn_of_marks
 from aucrank._data.reading import Reading, with_times
 from aucrank._data.row_blocks import read_blocks
-from aucrank._data.sample import CodedSample, Sample
+from aucrank._data.sample import Sample
 from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.weights import (
     check_class_sums,
@@ -462,18 +463,23 @@ class CoreEstimator(
             else:
                 binning = self._dataset_binning(self._core_params(context.scope))
                 coding = {**binning, "level_rates": "raw"}
+                if not whole.codes_are_here(self):
+                    found = fit_there(self, whole, coding)
+                    warn(lambda: found.sums)
+                    self._take_fitted(found.estimator)
+                    return
                 codes = whole.codes(self, coding)
                 warn(partial(SumsOfValues.in_bins, codes, n_threads))
-                matrix = codes.matrix()
-                del codes
-                # These fits use only what coded rows offer: `_check_for_dataset` has ruled out
-                # parameters that need more.
-                sample = cast("Sample", CodedSample(matrix, schema))
-                fit_context = FitContext(sample, seed, n_threads, progress)
-                model = self._finish_model(self._fit_model(fit_context), fit_context)
+                model = FitOfCodes(self, schema, seed).model(codes, n_threads, progress)
         self._set_fitted(facts.target.classes, schema, model)
         if self._fits_dataset == "passes":
             warn(self._sums_of_bins)
+
+    def _take_fitted(self, other: Self) -> None:
+        """Become what another estimator of the same parameters is fitted to."""
+        for name in self._FITTED:
+            if name in vars(other):
+                setattr(self, name, getattr(other, name))
 
     def _sums_of_bins(self) -> list[SumsOfValues]:
         """Return the sums of the bins of each column; for fits in passes."""

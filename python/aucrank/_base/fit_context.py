@@ -174,6 +174,11 @@ class DatasetContext:
         asks_rows: bool = estimator._asks_rows(self.facts.schema, self.facts.n_rows)
         return asks_rows and not self.dataset.collects(self.facts, self._beside_codes(estimator))
 
+    def codes_are_here(self, estimator: Any) -> bool:
+        """Whether a fit that needs the codes of all rows has them here, and not on a worker."""
+        is_near = not self.dataset.is_on_cluster
+        return is_near or self.dataset.collects(self.facts, self._beside_codes(estimator))
+
     def codes(self, estimator: Any, binning: dict[str, Any]) -> _core.StoredRows:
         """Return the codes of all rows, for a fit to them in memory.
 

@@ -124,6 +124,11 @@ class FitProgress:
         listens = self._tasks is not None or self._end is not None or self._verbose > 0
         return self if listens or self._listener is not None else None
 
+    @property
+    def seconds(self) -> float:
+        """Time since the fit began."""
+        return perf_counter() - self._begin
+
     def say(self, text: str) -> None:
         """Print a line of the estimator, unless it is silent."""
         if self._verbose > 0:

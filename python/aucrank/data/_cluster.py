@@ -143,6 +143,22 @@ class ClusterSource(TypedSource, Engine):
                 rows.add_bytes(part)
         return rows
 
+    def on_codes(
+        self,
+        dataset: "Dataset",
+        facts: Facts,
+        binning: dict[str, Any],
+        n_threads: int,
+        work: Callable[[_core.StoredRows], Any],
+    ) -> Any:
+        """Code the rows on the workers, and bring the codes to one of them, to work there."""
+        with errors_by_name(facts.schema):
+            return self.on_coded(facts, self.frame(dataset, facts, binning, n_threads), work)
+
+    @abstractmethod
+    def on_coded(self, facts: Facts, frame: bytes, work: Callable[[_core.StoredRows], Any]) -> Any:
+        """Code the rows on the workers, and call `_holder.on_coded` on one of them."""
+
     def parts_as_codes(self, facts: Facts, frame: bytes) -> Iterator[bytes]:
         """Code the rows on the workers; yield those of one partition after another."""
         return self.one_by_one(self.map(_holder.codes_of_part, facts, frame))
@@ -284,6 +300,11 @@ class FutureSource(ClusterSource):
             # The worker need not keep it.
             results[number] = result = None
             yield found
+
+    def on_coded(self, facts: Facts, frame: bytes, work: Callable[[_core.StoredRows], Any]) -> Any:
+        """Code the rows on the workers, and call `_holder.on_coded` on one of them."""
+        parts = self.map(_holder.codes_of_part, facts, frame)
+        return self.gather([self.submit(_holder.on_coded, parts, frame, work)])[0]
 
     def merged(self, merge: Callable[..., Any], results: list[Any], *args: Any) -> Any:
         """Merge pending results by ``merge(found, *args)`` on the workers, a few at a time."""

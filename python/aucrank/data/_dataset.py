@@ -2,7 +2,7 @@
 
 import copy
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
@@ -493,6 +493,48 @@ class Dataset(MadeFromSources):
         """
         self._engine.need_collected(_stored.bytes_of_codes(facts) + beside, facts.n_rows, name)
         return self._engine.codes(self, facts, binning, n_threads)
+
+    def bytes_of_codes(self, facts: Facts) -> int:
+        """Return the maximal number of bytes of all coded rows; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            The result of `facts` for these rows.
+
+        Returns
+        -------
+        int
+            Without what a fit takes beside them.
+        """
+        return _stored.bytes_of_codes(facts)
+
+    def on_codes(
+        self,
+        facts: Facts,
+        binning: dict[str, Any],
+        n_threads: int,
+        work: Callable[[_core.StoredRows], Any],
+    ) -> Any:
+        """Bring the codes of all rows to one worker of a cluster, to work there; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            The result of `facts` for these rows.
+        binning : dict
+            Parameters of the bins, in the form of the core.
+        n_threads : int
+            At least 1, for the work done here.
+        work : callable
+            Called on the worker with all coded rows.
+
+        Returns
+        -------
+        object
+            What it returned.
+        """
+        return self._engine.on_codes(self, facts, binning, n_threads, work)
 
     def raw_rows(self, facts: Facts, n_threads: int) -> RawRows:
         """Return the rows for a fit that reads raw values in passes; for estimators.

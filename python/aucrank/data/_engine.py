@@ -71,6 +71,17 @@ class Engine(ABC):
     ) -> _core.StoredRows:
         """Choose bins and code the rows, and have the codes here; see `Dataset.codes`."""
 
+    def on_codes(
+        self,
+        dataset: "Dataset",
+        facts: Facts,
+        binning: dict[str, Any],
+        n_threads: int,
+        work: Callable[[_core.StoredRows], Any],
+    ) -> Any:
+        """Work on the codes of all rows in one place; see `Dataset.on_codes`."""
+        return work(self.codes(dataset, facts, binning, n_threads))
+
     @abstractmethod
     def gathered(self, dataset: "Dataset", facts: Facts, what: Gathered, n_threads: int) -> Any:
         """Add all rows to a state of no rows; return it."""

@@ -163,6 +163,14 @@ def codes_of_part(part: Any, number: int, facts: Facts, frame: bytes) -> bytes:
     return hold(part, number, facts, frame).rows.to_bytes()
 
 
+def on_coded(parts: Sequence[bytes], frame: bytes, work: Callable[[_core.StoredRows], Any]) -> Any:
+    """Work on the rows of all partitions, in the form of the core."""
+    rows = _core.StoredRows(frame, None)
+    for part in parts:
+        rows.add_bytes(part)
+    return work(rows)
+
+
 def rows_of_sample(part: Any, number: int, facts: Facts, bounds: Bounds) -> CodedBatch | None:
     """Return the rows of a partition that belong to a sample; None if it has no rows."""
     batch = _coded(part, number, facts)

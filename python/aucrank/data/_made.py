@@ -382,7 +382,8 @@ class MadeFromSources(InPieces):
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
             beside them are less, the rows come to this process once, and are learned from in
             memory: it is faster, and gives the same model. Beyond, the workers are queried for
-            sums, and learners that need all rows, such as forests, raise an error. 0 for never.
+            sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
+            never.
 
         Returns
         -------
@@ -471,7 +472,8 @@ class MadeFromSources(InPieces):
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
             beside them are less, the rows come to this process once, and are learned from in
             memory: it is faster, and gives the same model. Beyond, the workers are queried for
-            sums, and learners that need all rows, such as forests, raise an error. 0 for never.
+            sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
+            never.
 
         Returns
         -------
@@ -560,7 +562,8 @@ class MadeFromSources(InPieces):
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
             beside them are less, the rows come to this process once, and are learned from in
             memory: it is faster, and gives the same model. Beyond, the workers are queried for
-            sums, and learners that need all rows, such as forests, raise an error. 0 for never.
+            sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
+            never.
 
         Returns
         -------

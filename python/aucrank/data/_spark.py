@@ -186,6 +186,18 @@ class SparkSource(ClusterSource):
         finally:
             stored.unpersist()
 
+    def on_coded(self, facts: Facts, frame: bytes, work: Callable[[Any], Any]) -> Any:
+        """Code the rows on the workers, and call `_holder.on_coded` in one task."""
+        stored = self._stored_codes(facts, frame)
+        try:
+            self.check_stored(stored)
+            done = stored.coalesce(1).mapPartitions(lambda rows: _on_coded(rows, frame, work))
+            with self.explained():
+                (row,) = self.jobs.run(done.collect)
+            return _of(row)[1]
+        finally:
+            stored.unpersist()
+
     def _stored_codes(self, facts: Facts, frame: bytes) -> Any:
         """Return an RDD of all rows coded by `_holder.hold`, in pieces, to be stored on disks."""
         of_all = _Call(_holder.hold, (facts, frame), self._used, self._n_partitions)
@@ -495,6 +507,15 @@ def _take_over(
     _held(fit).holders.update(taken)
     answer = _holder.answer(list(taken.values()), ask, 1) if taken else None
     yield _result(_number(), (dict.fromkeys(taken, _owner()), answer))
+
+
+def _on_coded(rows: Iterator[Any], frame: bytes, work: Callable[[Any], Any]) -> Iterator[Any]:
+    """Work on the rows of all partitions."""
+    try:
+        parts = [_joined(pieces) for _, pieces in groupby(rows, _part_of)]
+        yield _result(_number(), ((), _holder.on_coded(parts, frame, work)))
+    except Exception as err:
+        yield _failure(err)
 
 
 def _merge_answers(groups: Iterator[Any], ask: bytes, frame: bytes) -> Iterator[Any]:
