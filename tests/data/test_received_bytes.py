@@ -19,6 +19,7 @@ from aucrank import (
 )
 from aucrank.data._dask import DaskSource
 from aucrank.data._raw import ReadRows
+from sklearn.base import clone
 
 from tests.common.parts import on_dask
 
@@ -95,7 +96,7 @@ def received(monkeypatch):
         monkeypatch.setattr(owner, name, call)
 
     monkeypatch.setattr(DaskSource, "gather", count)
-    leave_out(DaskSource, "_surveyed")
+    leave_out(DaskSource, "frame")
     leave_out(ReadRows, "roc_state")
     return n_bytes
 
@@ -119,3 +120,40 @@ def test_bytes_received_by_a_client_do_not_grow_with_the_rows(name, collections,
         assert max(many) < OF_PASS
     else:
         assert sum(many) < 1.2 * sum(few)
+
+
+def rows_of_pairs(n):
+    """Rows whose label depends on the pair of two categories."""
+    rng = np.random.default_rng(1)
+    codes = rng.integers(30, size=(n, 2))
+    rows = pd.DataFrame(rng.normal(size=(n, 2)), columns=FEATURES)
+    for name, of_rows in zip("cd", codes.T, strict=True):
+        rows[name] = pd.Categorical.from_codes(of_rows, [f"level {code}" for code in range(30)])
+    of_pair = rng.random((30, 30))[codes[:, 0], codes[:, 1]]
+    return rows.assign(y=of_pair + 0.5 * rng.random(n) > 0.9)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("collections")
+def test_pairs_of_categories_take_less_than_a_tenth_of_the_codes(received):
+    n = 200_000
+    model = GradientBoostingRanker(
+        n_rounds=4,
+        n_bags=1,
+        max_features=1.0,
+        max_leaves=4,
+        max_bins=32,
+        early_stopping=True,
+        random_state=0,
+    )
+    rows = rows_of_pairs(n)
+    collection = dd.from_pandas(rows, npartitions=2).persist()
+    received.clear()
+    found = clone(model).fit(on_dask(collection, target="y"))._to_document()
+    # The hashes by which rows are dealt, 16,384 of each class from each worker, do not grow with
+    # the rows.
+    others = [n_bytes for n_bytes in received if n_bytes < 2 * 8 * 2**14]
+    assert len(received) - len(others) == 2 * 2
+    assert sum(others) < n * len("abcd") / 10
+    assert '"pairs":' in found
+    assert found == model.fit(rows[[*FEATURES, "c", "d"]], rows["y"])._to_document()

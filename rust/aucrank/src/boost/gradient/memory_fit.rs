@@ -107,6 +107,18 @@ impl<'a> MemoryFit<'a> {
         }
     }
 
+    /// The rows of a bag, with columns of the rates of some pairs of features.
+    fn coded(
+        &self,
+        params: &GradientParams,
+        seed: u64,
+        (training, held_out): DealtBag<'a>,
+        pairs: &[[usize; 2]],
+    ) -> Result<BagRows<'a>, RankError> {
+        let rows = Arc::new(self.data.rows(params, seed, training, pairs)?);
+        Ok(BagRows { seed, rows, held_out })
+    }
+
     fn with_rows(
         &self,
         params: &GradientParams,
@@ -114,10 +126,8 @@ impl<'a> MemoryFit<'a> {
         pairs: &[[usize; 2]],
     ) -> Result<Vec<BagRows<'a>>, RankError> {
         let dealt = dealt.into_iter().enumerate().collect();
-        parallel::try_map(dealt, |(number, (training, held_out)): (usize, DealtBag<'a>)| {
-            let seed = bag_seed(params.seed, number);
-            let rows = Arc::new(self.data.rows(params, seed, training, pairs)?);
-            Ok(BagRows { seed, rows, held_out })
+        parallel::try_map(dealt, |(number, bag)| {
+            self.coded(params, bag_seed(params.seed, number), bag, pairs)
         })
     }
 
@@ -176,8 +186,10 @@ impl<'s> FitSource for MemoryFit<'s> {
         dealt: &[BagRows<'s>],
         pairs: &[[usize; 2]],
     ) -> Result<Vec<BagRows<'s>>, RankError> {
-        let listed = |bag: &BagRows<'s>| (Arc::clone(bag.rows.training()), bag.held_out.clone());
-        self.with_rows(params, dealt.iter().map(listed).collect(), pairs)
+        parallel::try_map(dealt.iter().collect(), |bag: &BagRows<'s>| {
+            let rows = (Arc::clone(bag.rows.training()), bag.held_out.clone());
+            self.coded(params, bag.seed, rows, pairs)
+        })
     }
 
     fn set_pairs(&self, pairs: Vec<[usize; 2]>) {
