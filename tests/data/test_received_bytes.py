@@ -136,7 +136,7 @@ def rows_of_pairs(n):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("collections")
 def test_pairs_of_categories_take_less_than_a_tenth_of_the_codes(received):
-    n = 200_000
+    n = 400_000
     model = GradientBoostingRanker(
         n_rounds=4,
         n_bags=1,
