@@ -170,6 +170,9 @@ def test_workers_may_end_once_rows_are_collected(monkeypatch):
         dataset = Dataset.from_dask(
             collection, target="y", weight="w", columns=FEATURES, client=client
         )
+        # Arrays of other processes begin anywhere in memory.
+        passing = LEARNERS["rimarc"]
+        assert clone(passing).fit(dataset)._to_document() == in_memory(passing)
         assert clone(model).fit(dataset)._to_document() == in_memory(model)
 
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from aucrank import _core
@@ -22,7 +24,8 @@ from aucrank.data._engine import Engine
 from aucrank.data._holder import Scoring
 from aucrank.data._raw import ClusterRows, RawRows, ReadRows
 from aucrank.data._sampled import ALL_ROWS, Bounds, LeastRows, MostRows
-from aucrank.data._stored import bytes_of_values, unit_of_weights
+from aucrank.data._scores import WeightUnit
+from aucrank.data._stored import bytes_of_codes, bytes_of_values, rows_of_batches, unit_of_weights
 
 if TYPE_CHECKING:
     from aucrank.data._dataset import Dataset
@@ -132,7 +135,12 @@ class ClusterSource(TypedSource, Engine):
     def codes(
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
     ) -> _core.StoredRows:
-        """Code the rows on the workers, and fetch the codes, one partition after another."""
+        """Fetch the values and code them here, or fetch codes if values take too much."""
+        # Bins are cut by the values of 200,000 rows or more: sending these to be surveyed, and the
+        # codes then, took 20.5 MB for 10^5 x 20, where the values take 16.
+        if self.collects(bytes_of_values(facts) + bytes_of_codes(facts)):
+            read, unit = self._fetched(dataset, facts, n_threads)
+            return rows_of_batches(read, facts, binning, unit, None, n_threads)
         with errors_by_name(facts.schema):
             frame = self._surveyed(facts, binning, self._weight_unit(facts))
             rows = _core.StoredRows(frame, None)
@@ -147,12 +155,19 @@ class ClusterSource(TypedSource, Engine):
     def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
         """Return rows that are counted on the workers for each query, or fetched once if few."""
         if self.collects(bytes_of_values(facts)):
-            parts = self.parts_within(dataset, facts, ALL_ROWS, n_threads)
-            unit = None
-            if facts.target.largest_weights is not None:
-                unit = unit_of_weights(lambda: (weights for _, _, weights, _ in parts))
-            return ReadRows(lambda: parts, facts, unit, dataset.spill_dir, n_threads)
+            read, unit = self._fetched(dataset, facts, n_threads)
+            return ReadRows(read, facts, unit, dataset.spill_dir, n_threads)
         return ClusterRows(self, facts, self._weight_unit(facts), dataset.spill_dir, n_threads)
+
+    def _fetched(
+        self, dataset: "Dataset", facts: Facts, n_threads: int
+    ) -> tuple[Callable[[], list[CodedBatch]], WeightUnit]:
+        """Fetch all values; return a function that returns them, and the unit of their weights."""
+        parts = [_aligned(part) for part in self.parts_within(dataset, facts, ALL_ROWS, n_threads)]
+        if facts.target.largest_weights is None:
+            return lambda: parts, None
+        unit = unit_of_weights(lambda: (weights for _, _, weights, _ in parts))
+        return lambda: parts, unit
 
     def least_bounds(
         self, dataset: "Dataset", facts: Facts, most: MostRows, n_threads: int
@@ -256,6 +271,21 @@ class QueriedRows(ABC):
     @abstractmethod
     def _answers(self, ask: bytes) -> list[bytes]:
         """Return the answers of the workers, as far as these have not merged them."""
+
+
+def _aligned(batch: CodedBatch) -> CodedBatch:
+    """Return a batch as the core reads it: a message may begin anywhere in memory."""
+    columns, positive, weight, blocks = batch
+    return (
+        [_in_place(column) for column in columns],
+        _in_place(positive),
+        None if weight is None else _in_place(weight),
+        None if blocks is None else (_in_place(blocks[0]), blocks[1]),
+    )
+
+
+def _in_place(values: NDArray[Any]) -> NDArray[Any]:
+    return np.require(values, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
 class FutureSource(ClusterSource):

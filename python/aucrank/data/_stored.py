@@ -4,6 +4,7 @@ import json
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
+from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.facts import Facts
 from aucrank._data.schema import errors_by_name
 
@@ -64,27 +66,60 @@ def stored_rows(
     _core.StoredRows
         The rows; large ones are in a file, which is deleted with them.
     """
-    frame = _surveyed(dataset, facts, binning, n_threads)
     path: Path | None = None
     if bytes_of_codes(facts) > _IN_MEMORY:
         folder = dataset.spill_dir or tempfile.gettempdir()
         path = Path(folder) / f"aucrank-codes-{secrets.token_hex(8)}.tmp"
-    rows = _core.StoredRows(frame, path)
+    unit, read = weight_unit(dataset, facts), partial(dataset.coded_batches, facts)
+    return rows_of_batches(read, facts, binning, unit, path, n_threads)
+
+
+def rows_of_batches(
+    read: Callable[[], Iterable[CodedBatch]],
+    facts: Facts,
+    binning: dict[str, Any],
+    unit: tuple[_core.WeightRange, int] | None,
+    path: Path | None,
+    n_threads: int,
+) -> _core.StoredRows:
+    """Choose the bins of rows that a function reads batch by batch, and code them.
+
+    Parameters
+    ----------
+    read : callable
+        Begins a pass: returns the batches, in the form of the core.
+    facts : Facts
+        Facts about them.
+    binning : dict
+        Parameters of the bins, in the form of the core.
+    unit : tuple of WeightRange and int, or None
+        What determines the unit of all weights, None if every row counts once.
+    path : Path or None
+        File for the codes; None to have them in memory.
+    n_threads : int
+        At least 1.
+    """
+    rows = _core.StoredRows(_surveyed(read, facts, binning, unit, n_threads), path)
     with errors_by_name(facts.schema):
-        for batch in dataset.coded_batches(facts):
+        for batch in read():
             rows.add(batch, n_threads)
     rows.finish()
     return rows
 
 
-def _surveyed(dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int) -> bytes:
+def _surveyed(
+    read: Callable[[], Iterable[CodedBatch]],
+    facts: Facts,
+    binning: dict[str, Any],
+    unit: tuple[_core.WeightRange, int] | None,
+    n_threads: int,
+) -> bytes:
     """Read the rows, and choose their bins."""
-    unit = weight_unit(dataset, facts)
     n_rows: int | None = facts.n_rows
     with errors_by_name(facts.schema):
         while True:
             survey = _core.Survey(facts.schema.n_levels, json.dumps(binning), unit, n_rows)
-            for batch in dataset.coded_batches(facts):
+            for batch in read():
                 survey.add(batch, n_threads)
             if survey.is_complete():
                 return survey.frame()
