@@ -160,14 +160,15 @@ class RankerModel(_Fitted):
 
 def _udf(functions: Any, ranker: Any, features: list[str], *, is_probability: bool = False) -> Any:
     """Return a function of Spark from a structure of columns to scores or to probabilities."""
-    kinds = import_extra("pyspark.sql.pandas.functions", "spark", "aucrank.spark").ArrowUDFType
+    pyarrow = import_extra("pyarrow", "spark", "aucrank.spark")
 
     def computed(rows: Any) -> Any:
-        pyarrow = import_extra("pyarrow", "spark", "aucrank.spark")
         X = pyarrow.Table.from_arrays(rows.flatten(), names=features)
         if not len(X):
             return pyarrow.array([], pyarrow.float64())
         found = ranker.predict_proba(X)[:, 1] if is_probability else ranker.decision_function(X)
         return pyarrow.array(found, pyarrow.float64())
 
-    return functions.arrow_udf(computed, "double", kinds.SCALAR)
+    # By these Spark knows what it is to pass.
+    computed.__annotations__ = {"rows": pyarrow.Array, "return": pyarrow.Array}
+    return functions.arrow_udf(computed, "double")

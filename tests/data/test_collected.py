@@ -123,7 +123,7 @@ def test_what_needs_all_rows_raises_an_error_beyond_the_limit(name):
 def test_the_limit_is_on_all_that_a_fit_takes(queried):
     model = LEARNERS["tree"]
     facts = dataset_of().facts(clone(model))
-    size = 600 * (9 + 8 + 5) + model._bytes_beside_codes(600, len(facts.schema.features))
+    size = 600 * (9 + 8 + 5) + model._bytes_besides_codes(600, len(facts.schema.features))
     clone(model).fit(dataset_of(collect_below=size))
     assert queried
     queried.clear()

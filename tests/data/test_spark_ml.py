@@ -82,6 +82,13 @@ def test_a_stage_is_copied_with_its_ranker(frame):
     assert not hasattr(stage.ranker, "tree_")
 
 
+def test_scoring_raises_no_warning_of_spark(frame, recwarn):
+    from aucrank.spark import RankerModel
+
+    RankerModel(RankBoost(n_rounds=2).fit(ROWS[FEATURES], ROWS["y"])).transform(frame)
+    assert not [one for one in recwarn if "type hints" in str(one.message)]
+
+
 def test_a_stage_says_what_it_lacks(frame):
     from aucrank.spark import RankerModel
 

@@ -47,7 +47,7 @@ class ClusterSource(TypedSource, Engine):
     names : list of str
         Names of all columns, in order.
     collect_below : int
-        Bytes that rows may take here, beside what a fit to them takes; 0 for none.
+        Bytes that rows may take here, besides what a fit to them takes; 0 for none.
     """
 
     is_cluster = True
@@ -119,7 +119,7 @@ class ClusterSource(TypedSource, Engine):
             size = f"{n_bytes // 10**6 + 1}MB"
             raise ValueError(
                 f"{name} cannot be learned from sums: it needs all {n_rows:,} rows of"
-                f" {self.description} here, which with what a fit takes beside them is"
+                f" {self.description} here, which with what a fit takes besides them is"
                 f" {megabytes(n_bytes)}, and collect_below of the data set is"
                 f" {megabytes(self.collect_below)}; if this machine has the memory, let it be"
                 f" collect_below={size!r}"
