@@ -154,7 +154,7 @@ def test_an_ensemble_that_needs_all_rows_raises_an_error_beyond_the_limit():
 def test_the_limit_is_on_all_that_a_fit_takes(queried):
     model = LEARNERS["tree"]
     facts = dataset_of().facts(clone(model))
-    size = 600 * (9 + 8 + 5) + model._bytes_beside_codes(600, len(facts.schema.features))
+    size = 600 * (9 + 8 + 5) + model._bytes_besides_codes(600, len(facts.schema.features))
     clone(model).fit(dataset_of(collect_below=size))
     assert queried
     queried.clear()
@@ -201,6 +201,9 @@ def test_workers_may_end_once_rows_are_collected(monkeypatch):
         dataset = Dataset.from_dask(
             collection, target="y", weight="w", columns=FEATURES, client=client
         )
+        # Arrays of other processes begin anywhere in memory.
+        passing = LEARNERS["rimarc"]
+        assert clone(passing).fit(dataset)._to_document() == in_memory(passing)
         assert clone(model).fit(dataset)._to_document() == in_memory(model)
 
 

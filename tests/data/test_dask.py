@@ -580,7 +580,7 @@ def test_scores_stay_on_the_workers(model, tmp_path):
     np.testing.assert_array_equal(found["score"], model.decision_function(rows[FEATURES]))
 
 
-def test_probabilities_stay_on_the_workers_beside_the_scores(model):
+def test_probabilities_stay_on_the_workers_besides_the_scores(model):
     dataset = on_dask(collection_of(cut(NEW, [0, 300])))
     scores = dataset.scores(model, columns=["id"], proba=True)
     assert scores.columns.tolist() == ["id", "score", "probability"]

@@ -43,7 +43,7 @@ def test_left_out_columns_are_not_learned_from(name, tmp_path):
     fitted = clone(MODEL).fit(dataset)
     assert fitted.feature_names_in_.tolist() == FEATURES
     assert clone(MODEL).fit(ROWS[FEATURES], ROWS["y"]).tree_.auc == fitted.tree_.auc
-    # Scoring reads the columns of the fit, and others may stand beside the scores.
+    # Scoring reads the columns of the fit, and others may stand besides the scores.
     found = tmp_path / "scores.csv"
     fitted.write_scores(dataset, found, columns=["id"])
     assert pd.read_csv(found)["id"].tolist() == ROWS["id"].tolist()

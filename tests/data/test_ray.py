@@ -254,8 +254,8 @@ def test_blocks_are_scored_and_evaluated(model):
     np.testing.assert_array_equal(np.concatenate(found), scores)
     stays = dataset.scores(model, columns=["id"]).to_pandas()
     pd.testing.assert_frame_equal(stays, NEW[["id"]].assign(score=scores))
-    beside = dataset.scores(model, proba=True).to_pandas()
+    besides = dataset.scores(model, proba=True).to_pandas()
     proba = model.predict_proba(NEW[FEATURES])[:, 1]
-    pd.testing.assert_frame_equal(beside, pd.DataFrame({"score": scores, "probability": proba}))
+    pd.testing.assert_frame_equal(besides, pd.DataFrame({"score": scores, "probability": proba}))
     expected = roc_auc_score(NEW["y"], scores, sample_weight=NEW["w"])
     assert roc_state(model, dataset).auc() == expected

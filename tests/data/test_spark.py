@@ -497,7 +497,7 @@ def test_scores_stay_in_a_frame_of_spark(model, frame_of, tmp_path):
     np.testing.assert_array_equal(found["score"].to_numpy(float), expected["score"])
 
 
-def test_probabilities_stay_on_the_workers_beside_the_scores(model, frame_of):
+def test_probabilities_stay_on_the_workers_besides_the_scores(model, frame_of):
     frame = frame_of(cut(NEW, [0, 200]), NEW)
     scores = on_spark(frame).scores(model, columns=["id"], proba=True)
     assert scores.columns == ["id", "score", "probability"]

@@ -59,7 +59,7 @@ _NONE_GIVEN = ValidationSet()
 #: Row states smaller than this are not counted: a process takes several times as much anyway.
 _FEW_BYTES = 1 << 26
 
-#: A `SMartiRank` takes 45, RankBoost with rows held out 37, beside two copies of the codes of 20
+#: A `SMartiRank` takes 45, RankBoost with rows held out 37, besides two copies of the codes of 20
 #: columns of 400,000 rows.
 _BYTES_IN_LOOP = 64
 
@@ -241,7 +241,7 @@ class CoreEstimator(
         """Return the bytes that a fit by queries keeps per row between queries."""
         return 0
 
-    def _bytes_beside_codes(self, n_rows: int, n_columns: int) -> int:
+    def _bytes_besides_codes(self, n_rows: int, n_columns: int) -> int:
         """Return how many bytes a fit in memory takes in addition to the coded rows.
 
         Parameters
@@ -255,7 +255,7 @@ class CoreEstimator(
         return max(in_loop, self._bytes_held(n_rows, n_columns) if self._holds_codes() else 0)
 
     def _bytes_in_loop(self) -> int:
-        """Return the bytes that a fit in memory takes for each row, beside two copies of codes."""
+        """Return the bytes that a fit in memory takes for each row, besides two copies of codes."""
         return _BYTES_IN_LOOP
 
     def _check_for_counts(self, dataset: Dataset) -> None:

@@ -172,12 +172,12 @@ class DatasetContext:
     def is_queried(self, estimator: Any) -> bool:
         """Whether the rows of a fit are queried where they are, and not coded here."""
         asks_rows: bool = estimator._asks_rows(self.facts.schema, self.facts.n_rows)
-        return asks_rows and not self.dataset.collects(self.facts, self._beside_codes(estimator))
+        return asks_rows and not self.dataset.collects(self.facts, self._besides_codes(estimator))
 
     def codes_are_here(self, estimator: Any) -> bool:
         """Whether a fit that needs the codes of all rows has them here, and not on a worker."""
         is_near = not self.dataset.is_on_cluster
-        return is_near or self.dataset.collects(self.facts, self._beside_codes(estimator))
+        return is_near or self.dataset.collects(self.facts, self._besides_codes(estimator))
 
     def codes(self, estimator: Any, binning: dict[str, Any]) -> _core.StoredRows:
         """Return the codes of all rows, for a fit to them in memory.
@@ -188,15 +188,15 @@ class DatasetContext:
             If rows of a cluster are too many to be fetched.
         """
         dataset, facts, name = self.dataset, self.facts, type(estimator).__name__
-        beside = self._beside_codes(estimator)
-        codes = dataset.codes(facts, binning, self.n_threads, beside, name)
+        besides = self._besides_codes(estimator)
+        codes = dataset.codes(facts, binning, self.n_threads, besides, name)
         if dataset.is_on_cluster:
             n_rows, size = plural(facts.n_rows, "row"), megabytes(codes.n_bytes)
             self.progress.say(f"{n_rows} collected from the cluster, {size} of codes")
         return codes
 
-    def _beside_codes(self, estimator: Any) -> int:
-        n_bytes: int = estimator._bytes_beside_codes(
+    def _besides_codes(self, estimator: Any) -> int:
+        n_bytes: int = estimator._bytes_besides_codes(
             self.facts.n_rows, len(self.facts.schema.features)
         )
         return n_bytes

@@ -446,14 +446,14 @@ class Dataset(MadeFromSources):
         """
         return self._engine.rows(self, facts, binning, n_threads)
 
-    def collects(self, facts: Facts, beside: int) -> bool:
+    def collects(self, facts: Facts, besides: int) -> bool:
         """Whether rows of a cluster are few enough to be fetched; for estimators.
 
         Parameters
         ----------
         facts : Facts
             The result of `facts` for these rows.
-        beside : int
+        besides : int
             Bytes that a fit to the fetched codes takes in addition to them.
 
         Returns
@@ -461,10 +461,10 @@ class Dataset(MadeFromSources):
         bool
             False for rows that are read here anyway.
         """
-        return self._engine.collects(_stored.bytes_of_codes(facts) + beside)
+        return self._engine.collects(_stored.bytes_of_codes(facts) + besides)
 
     def codes(
-        self, facts: Facts, binning: dict[str, Any], n_threads: int, beside: int, name: str
+        self, facts: Facts, binning: dict[str, Any], n_threads: int, besides: int, name: str
     ) -> _core.StoredRows:
         """Choose bins and code the rows, for a fit that has the codes in memory; for estimators.
 
@@ -476,7 +476,7 @@ class Dataset(MadeFromSources):
             Parameters of the bins, in the form of the core.
         n_threads : int
             At least 1; the workers of a cluster use all they have.
-        beside : int
+        besides : int
             As for `collects`.
         name : str
             What needs them, for the error.
@@ -491,7 +491,7 @@ class Dataset(MadeFromSources):
         ValueError
             If rows of a cluster are too many to be fetched.
         """
-        self._engine.need_collected(_stored.bytes_of_codes(facts) + beside, facts.n_rows, name)
+        self._engine.need_collected(_stored.bytes_of_codes(facts) + besides, facts.n_rows, name)
         return self._engine.codes(self, facts, binning, n_threads)
 
     def bytes_of_codes(self, facts: Facts) -> int:

@@ -15,7 +15,7 @@ from aucrank._data.facts import Facts, RowSurvey, learn_facts
 from aucrank._data.passes import Batch, Passes
 from aucrank._data.schema import errors_by_name
 from aucrank.data import _sampled
-from aucrank.data._gathered import Gathered, LeastRowsOf, SurveyOf, gathered_here
+from aucrank.data._gathered import Gathered, LeastRowsOf, frame_of, gathered_here
 from aucrank.data._holder import Scoring
 from aucrank.data._raw import RawRows, ReadRows
 from aucrank.data._sampled import Bounds, LeastRows, MostRows
@@ -94,15 +94,11 @@ class Engine(ABC):
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
     ) -> bytes:
         """Choose the bins of all rows; return them with other facts, in the form of the core."""
-        unit = self.weight_unit(dataset, facts)
-        n_rows: int | None = facts.n_rows
-        while True:
-            what = SurveyOf(facts.schema.n_levels, binning, unit, n_rows)
-            survey: _core.Survey = self.gathered(dataset, facts, what, n_threads)
-            if survey.is_complete():
-                return survey.frame()
-            # Many rows are copies, or have weight zero.
-            n_rows = None
+
+        def gather(what: Gathered) -> Any:
+            return self.gathered(dataset, facts, what, n_threads)
+
+        return frame_of(gather, facts, binning, self.weight_unit(dataset, facts))
 
     def raw_rows(self, dataset: "Dataset", facts: Facts, n_threads: int) -> RawRows:
         """Return the rows for a fit that reads raw values in passes; see `Dataset.raw_rows`."""

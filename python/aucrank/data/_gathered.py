@@ -2,13 +2,14 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from aucrank import _core
 from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.data_files import PathLike
+from aucrank._data.facts import Facts
 from aucrank.data._sampled import LeastRows, MostRows
 from aucrank.data._scores import Scores, WeightUnit, in_units, spilling_state
 
@@ -185,3 +186,28 @@ def gathered_here(batches: Iterable[CodedBatch], n_threads: int, what: Gathered)
     for batch in batches:
         what.add(state, batch, n_threads)
     return state
+
+
+def frame_of(
+    gather: Callable[[Gathered], Any], facts: Facts, binning: dict[str, Any], unit: WeightUnit
+) -> bytes:
+    """Choose the bins of all rows; return them with other facts, in the form of the core.
+
+    Parameters
+    ----------
+    gather : callable
+        Returns the state of all rows.
+    facts : Facts
+        Facts about them.
+    binning : dict
+        Parameters of the bins, in the form of the core.
+    unit : tuple of WeightRange and int, or None
+        What determines the unit of all weights, None if every row counts once.
+    """
+    n_rows: int | None = facts.n_rows
+    while True:
+        survey: _core.Survey = gather(SurveyOf(facts.schema.n_levels, binning, unit, n_rows))
+        if survey.is_complete():
+            return survey.frame()
+        # Many rows are copies, or have weight zero.
+        n_rows = None

@@ -380,7 +380,7 @@ class MadeFromSources(InPieces):
             gone. It warns after 30 s, and raises `ClusterError` at the end. None to wait for ever.
         collect_below : int or str, default="256MB"
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
-            beside them are less, the rows come to this process once, and are learned from in
+            besides them are less, the rows come to this process once, and are learned from in
             memory: it is faster, and gives the same model. Beyond, the workers are queried for
             sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
             never.
@@ -470,7 +470,7 @@ class MadeFromSources(InPieces):
             s, and raises `ClusterError` at the end. None to wait for ever.
         collect_below : int or str, default="256MB"
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
-            beside them are less, the rows come to this process once, and are learned from in
+            besides them are less, the rows come to this process once, and are learned from in
             memory: it is faster, and gives the same model. Beyond, the workers are queried for
             sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
             never.
@@ -560,7 +560,7 @@ class MadeFromSources(InPieces):
             Greater than the time of the longest partition. None for no limit.
         collect_below : int or str, default="256MB"
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
-            beside them are less, the rows come to this process once, and are learned from in
+            besides them are less, the rows come to this process once, and are learned from in
             memory: it is faster, and gives the same model. Beyond, the workers are queried for
             sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
             never.

@@ -247,7 +247,7 @@ class SparkSource(ClusterSource):
     def _plain(self, columns: Sequence[str]) -> Any:
         """Return a frame of some columns under names that Spark's workers can handle."""
         with self.explained():
-            taken = self._frame.select([_quoted(name) for name in columns])
+            taken = self._frame.select([quoted(name) for name in columns])
             return taken.toDF(*(f"c{number}" for number in range(len(columns))))
 
     def stored(self, results: Any) -> Any:
@@ -636,7 +636,7 @@ def _table(batches: Iterator[Any], names: list[str]) -> Any:
     return pyarrow.table({name: pyarrow.nulls(0) for name in names})
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     """Quote the name of a column for Spark, which would take a dot for a field."""
     return "`" + name.replace("`", "``") + "`"
 

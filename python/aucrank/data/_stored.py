@@ -2,10 +2,12 @@
 
 import secrets
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from aucrank import _core
+from aucrank._data.coded_rows import CodedBatch
 from aucrank._data.facts import Facts
 from aucrank._data.schema import errors_by_name
 
@@ -61,9 +63,30 @@ def stored_rows(dataset: "Dataset", facts: Facts, frame: bytes, n_threads: int) 
     if bytes_of_codes(facts) > _IN_MEMORY:
         folder = dataset.spill_dir or tempfile.gettempdir()
         path = Path(folder) / f"aucrank-codes-{secrets.token_hex(8)}.tmp"
+    return rows_of_batches(dataset.coded_batches(facts), facts, frame, path, n_threads)
+
+
+def rows_of_batches(
+    batches: Iterable[CodedBatch], facts: Facts, frame: bytes, path: Path | None, n_threads: int
+) -> _core.StoredRows:
+    """Code the rows of some batches, given their bins.
+
+    Parameters
+    ----------
+    batches : iterable of tuple
+        The rows, in the form of the core.
+    facts : Facts
+        Facts about them.
+    frame : bytes
+        Their bins, and other facts in the form of the core.
+    path : Path or None
+        File for the codes; None to have them in memory.
+    n_threads : int
+        At least 1.
+    """
     rows = _core.StoredRows(frame, path)
     with errors_by_name(facts.schema):
-        for batch in dataset.coded_batches(facts):
+        for batch in batches:
             rows.add(batch, n_threads)
     rows.finish()
     return rows
