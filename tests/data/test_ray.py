@@ -88,9 +88,10 @@ def test_datasets_of_ray_are_read_by_block():
     check_same_fit(blocks.filter(expr="id != 300"), pa.concat_tables([rows[:300], rows[301:]]), "w")
 
 
-def test_learners_in_memory_gather_the_codes_in_order():
+@pytest.mark.parametrize("make", [Dataset.from_ray, on_ray], ids=["here", "on a worker"])
+def test_learners_in_memory_gather_the_codes_in_order(make):
     blocks = put(cut(ROWS, [1, 700]))
-    dataset = Dataset.from_ray(blocks, target="y", weight="w", columns=FEATURES)
+    dataset = make(blocks, target="y", weight="w", columns=FEATURES)
     forest = RankingForest(n_estimators=3, random_state=0)
     expected = clone(forest).fit(ROWS[FEATURES], ROWS["y"], ROWS["w"])
     assert clone(forest).fit(dataset)._to_document() == expected._to_document()

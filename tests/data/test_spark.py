@@ -32,7 +32,7 @@ from aucrank.metrics import RocState, roc_auc_score, roc_state
 from sklearn.base import clone
 
 from tests.common.limits import HANG
-from tests.common.parts import COLLECTED, FEATURES, mixed_rows, on_spark
+from tests.common.parts import FEATURES, mixed_rows, on_spark
 from tests.common.paths import CHECKOUT
 
 pyspark = pytest.importorskip("pyspark", reason="holds rows in workers of pyspark, not installed")
@@ -110,9 +110,7 @@ def cut(rows, cuts):
 
 def check_same_fit(frame, rows, weight=None, model=TREE):
     """The document of a fit to a Spark frame is that of the fit to a frame."""
-    # A forest needs all rows.
-    size = COLLECTED if isinstance(model, RankingForest) else 0
-    dataset = on_spark(frame, target="y", weight=weight, columns=FEATURES, collect_below=size)
+    dataset = on_spark(frame, target="y", weight=weight, columns=FEATURES)
     given = None if weight is None else rows[weight]
     expected = clone(model).fit(rows[FEATURES], rows["y"], given)
     found = clone(model).fit(dataset)
