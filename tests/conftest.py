@@ -1,11 +1,6 @@
 import gc
 import os
 
-# As many processes as cores share the tests. Threads that wait in a loop, as those of scikit-learn
-# do, would take a core from others that work; so would several threads for each small matrix.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import numpy as np
 import pytest
 import sklearn
