@@ -1,26 +1,32 @@
-# One virtual environment, .venv, serves every target. Needed beforehand: Python >= 3.11 and cargo.
+# One virtual environment, .venv, serves every target. It needs Python >= 3.11 and cargo.
 #
-# The package is installed from its wheel, not linked to the checkout: what is tested is what users get.
-# Stamp files make a second call do only what the sources ask for.
+# The package is installed from its wheel, not linked to the checkout, so that tests see the files that users get.
+# Stamp files record what is installed, so that a second call repeats only what depends on changed sources.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 WHEELS := target/wheels
+# The wheel that is installed and tested: built here, unless `make test WHEEL=path` gives one.
+ifdef WHEEL
+BUILT := $(WHEEL)
+else
+BUILT := $(WHEELS)/aucrank-*.whl
+endif
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-# Everything that ends up in the wheel.
+# All sources of the wheel.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
 	$(shell find rust -type f \( -name '*.rs' -o -name Cargo.toml \)) \
 	$(shell find python -type f \( -name '*.py' -o -name '*.pyi' -o -name py.typed \)) \
 	$(shell find python -type f \( -path '*/templates/*' -o -path '*/_tables/*' \))
 PY_FILES := $(filter %.py,$(SOURCES))
 
-# The environment of the caller must not decide what runs in .venv.
+# A caller's environment would hide the packages of .venv.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
-# uv does not read the settings of pip on where packages come from.
+# uv does not read pip's setting of the package index.
 ifdef PIP_INDEX_URL
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
@@ -40,10 +46,10 @@ build: $(STAMPS)/package  ## Build the package and install it into .venv
 demo: $(STAMPS)/package $(STAMPS)/group-demo  ## Rank the bundled breast cancer data
 	$(BIN)/aucrank demo
 
-# Processes that share the tests: as many as cores, or WORKERS=0 for none but pytest itself. Each takes
-# neighbours, which share their fits, and the others' when it has none left.
+# Test processes: one per core, or WORKERS=0 for a single process that a debugger can stop. Work stealing keeps
+# neighbouring tests, which share fixtures, in one process.
 WORKERS ?= auto
-# Failures are shown when they happen, and the slowest tests at the end.
+# Failures are shown at once, since a run takes minutes.
 PYTEST := -P -m pytest -n $(WORKERS) --dist worksteal --instafail --durations=10
 
 .PHONY: test
@@ -51,10 +57,11 @@ test: $(STAMPS)/package $(STAMPS)/group-test  ## Run the Python tests and docstr
 	$(BIN)/python $(PYTEST) $(PYTEST_ARGS)
 
 .PHONY: test-fast
-test-fast: $(STAMPS)/package $(STAMPS)/group-test  ## Run the tests that take two minutes together
+test-fast: $(STAMPS)/package $(STAMPS)/group-test  ## Run the tests that are not listed as slow, in two minutes
 	$(BIN)/python $(PYTEST) -m 'not slow' tests $(PYTEST_ARGS)
 
-# With the fuzzer the crate has the features of the wheel's build: its examples need no build of their own.
+# The library's own tests need all features. All others are linked with the library of the wheel: together with
+# the fuzzer, the crate has the wheel's features, and cargo does not compile it again.
 RUST_PROFILE ?= dev
 .PHONY: rust-test
 rust-test:  ## Run the Rust tests and documentation examples
@@ -62,17 +69,17 @@ rust-test:  ## Run the Rust tests and documentation examples
 	cargo test --locked --profile $(RUST_PROFILE) -p aucrank -p aucrank-fuzz --bins --examples --test '*'
 	cargo test --locked --profile $(RUST_PROFILE) -p aucrank -p aucrank-fuzz --doc
 
-# A module of WebAssembly, and whether it scores the stored models to the last bit; rustup fetches the target.
+# The module must score the stored models to the last bit.
 WASM := wasm32-unknown-unknown
 WASM_PROFILE ?= small
 .PHONY: wasm
-wasm:  ## Build the scorer for browsers, and try it where node is
+wasm:  ## Build the scorer for browsers with a target from rustup, and test it if node is installed
 	rustup target add $(WASM)
 	cargo build --locked --profile $(WASM_PROFILE) --target $(WASM) -p aucrank-wasm
 	! command -v node || node rust/aucrank-wasm/check.mjs \
 		target/$(WASM)/$(WASM_PROFILE)/aucrank_wasm.wasm tests/golden
 
-# Minutes of each of the two harnesses. Without a seed each run has its own, which it prints.
+# Minutes for each of the two harnesses. Each run has a new seed, which it prints.
 MINUTES ?= 10
 FUZZ_SECONDS ?= $(shell expr 60 \* $(MINUTES))
 SEED ?= $(shell date +%s)
@@ -90,7 +97,7 @@ fuzz-models:
 fuzz-calls: $(STAMPS)/package $(STAMPS)/group-test
 	$(BIN)/python fuzz/random_calls.py --seed $(SEED) --seconds $(FUZZ_SECONDS)
 
-# All property tests of both languages, with a hundred times as many examples as else.
+# All property tests of both languages, with a hundred times as many examples as usual.
 .PHONY: fuzz-properties
 fuzz-properties: $(STAMPS)/package $(STAMPS)/group-test
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python $(PYTEST) -m hypothesis --hypothesis-seed=$(SEED) \
@@ -99,22 +106,26 @@ fuzz-properties: $(STAMPS)/package $(STAMPS)/group-test
 		-p aucrank --lib --tests
 
 .PHONY: lint
-lint: lint-rust lint-python  ## Run every check of form, types, stubs and docstrings
+lint: lint-rust lint-python  ## Check formatting, types, stubs, imports, spelling and docstrings
 
 .PHONY: lint-rust
 lint-rust:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --features aucrank/arrow,aucrank/ndarray --locked -- -D warnings
 
-# The oldest compiler that Cargo.toml promises; rustup fetches it. A folder of its own, since another
-# compiler's results replace those that are there.
+# Cargo.toml states the oldest compiler. In a separate folder, since it would replace the current compiler's results.
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 .PHONY: msrv
-msrv:  ## Compile with the oldest Rust that is supported
+msrv:  ## Check the crates with the oldest supported Rust, from rustup
 	rustup toolchain install $(MSRV) --profile minimal
 	CARGO_TARGET_DIR=target/msrv cargo +$(MSRV) check --locked -p aucrank -p aucrank-python
 
-# The last tag, or any revision: SEMVER_BASELINE=HEAD~20.
+.PHONY: crate
+crate:  ## Build the documentation and the package of the crate, as docs.rs and crates.io do
+	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps --locked -p aucrank
+	cargo package -p aucrank --locked --allow-dirty --no-verify
+
+# Any revision can be the baseline: SEMVER_BASELINE=HEAD~20.
 SEMVER_BASELINE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 .PHONY: semver
 semver:  ## Compare the interface of the crate with the last release
@@ -141,31 +152,31 @@ docs: $(STAMPS)/package $(STAMPS)/group-docs  ## Build the documentation into do
 	$(BIN)/python -P -m sphinx --fresh-env -W --keep-going --quiet -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-# uv can resolve to the oldest versions; it finds Python 3.11 or fetches it.
+# uv can resolve to the oldest versions, and fetches Python 3.11 if it is missing.
 MIN := $(VENV)-min
 .PHONY: minimum-versions
 minimum-versions: $(STAMPS)/package  ## Run the Python tests on the oldest dependencies
 	$(BIN)/uv venv --quiet --clear --python 3.11 $(MIN)
 	$(BIN)/uv pip install --quiet --python $(MIN) --resolution lowest-direct --group test \
 		-r pyproject.toml
-	$(BIN)/uv pip install --quiet --python $(MIN) --no-deps $(WHEELS)/aucrank-*.whl
+	$(BIN)/uv pip install --quiet --python $(MIN) --no-deps $(BUILT)
 	$(BIN)/uv pip list --python $(MIN)
 	$(MIN)/bin/python $(PYTEST) $(PYTEST_ARGS)
 
-# The page runs with its extra, and with what it says to install, as its reader has it.
+# A test environment has packages that hide a missing dependency of an extra: this page runs without them.
 ALONE := $(VENV)-alone
 .PHONY: pages-alone
-pages-alone: $(STAMPS)/package  ## Run the page of an extra with that extra alone
+pages-alone: $(STAMPS)/package  ## Run the page on MLflow and its tests in an environment of that extra
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(ALONE)
 	$(BIN)/uv pip install --quiet --python $(ALONE) pytest hypothesis skops \
-		"$$(ls $(WHEELS)/aucrank-*.whl)[mlflow]"
+		"$$(ls $(BUILT))[mlflow]"
 	$(ALONE)/bin/python -P -m pytest -k mlflow tests/base/test_docs.py tests/export/test_mlflow*.py
 
 .PHONY: check-wheel
-check-wheel: $(STAMPS)/package $(STAMPS)/group-dist  ## Look at the wheel as a package index does
-	$(BIN)/twine check --strict $(WHEELS)/aucrank-*.whl
-	$(BIN)/check-wheel-contents $(WHEELS)/aucrank-*.whl
-	$(BIN)/abi3audit --strict $(WHEELS)/aucrank-*.whl
+check-wheel: $(STAMPS)/package $(STAMPS)/group-dist  ## Check the wheel as a package index does
+	$(BIN)/twine check --strict $(BUILT)
+	$(BIN)/check-wheel-contents $(BUILT)
+	$(BIN)/abi3audit --strict $(BUILT)
 
 .PHONY: sdist
 sdist: $(STAMPS)/maturin  ## Build the source distribution into dist
@@ -178,7 +189,7 @@ clean:  ## Remove everything that was built, .venv included
 		.pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# pip brings uv, which brings the rest in a tenth of the time.
+# uv installs the packages in a tenth of pip's time.
 $(STAMPS)/venv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "aucrank needs Python 3.11 or newer; try make PYTHON=python3.13")'
 	$(PYTHON) -m venv $(VENV)
@@ -193,7 +204,12 @@ $(STAMPS)/group-%: pyproject.toml $(STAMPS)/venv
 	$(INSTALL) --group $*
 	touch $@
 
-# The version does not change from build to build, so the package itself is reinstalled by force.
+# Each build has the same version, so the package is reinstalled by force.
+ifdef WHEEL
+$(STAMPS)/package: $(WHEEL) $(STAMPS)/venv
+	$(INSTALL) --reinstall-package aucrank $(WHEEL)
+	touch $@
+else
 $(STAMPS)/package: $(SOURCES) $(STAMPS)/maturin
 	@command -v cargo >/dev/null || { \
 		echo "cargo is missing: install Rust 1.88 or newer from https://rustup.rs"; exit 1; }
@@ -204,5 +220,6 @@ $(STAMPS)/package: $(SOURCES) $(STAMPS)/maturin
 	clock=$$!; trap 'kill $$clock 2>/dev/null' EXIT; \
 	$(BIN)/maturin build --release --locked --compression-level 9 --interpreter $(BIN)/python \
 		--out $(WHEELS)
-	$(INSTALL) --reinstall-package aucrank $(WHEELS)/aucrank-*.whl
+	$(INSTALL) --reinstall-package aucrank $(BUILT)
 	touch $@
+endif

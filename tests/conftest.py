@@ -1,11 +1,6 @@
 import gc
 import os
 
-# As many processes as cores share the tests. Threads that wait in a loop, as those of scikit-learn
-# do, would take a core from others that work; so would several threads for each small matrix.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import numpy as np
 import pytest
 import sklearn
@@ -52,6 +47,14 @@ def pytest_collection_finish():
     """Keep what was collected, which stays to the end, out of the garbage collector's walks."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _files_without_sync():
+    """Leave it to the system when files reach the disk, which takes longer than most fits."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 @pytest.fixture

@@ -217,7 +217,12 @@ def steps_of(card, feature):
     return np.diff(table["points"][is_interval])
 
 
-@pytest.mark.parametrize("high_points", ["positive", "negative"])
+@pytest.fixture(params=["positive", "negative"], scope="module")
+def free(request):
+    """Return a card without directions."""
+    return Scorecard(high_points=request.param).fit(*with_a_turn())
+
+
 @pytest.mark.parametrize(
     "params",
     [
@@ -227,11 +232,10 @@ def steps_of(card, feature):
     ],
     ids=["all", "directions", "ranker"],
 )
-def test_integer_scores_and_new_cuts_keep_the_directions_of_the_card(params, high_points):
+def test_integer_scores_and_new_cuts_keep_the_directions_of_the_card(params, free):
     frame, y = with_a_turn()
-    sign = 1 if high_points == "positive" else -1
-    free = Scorecard(high_points=high_points).fit(frame, y)
-    card = Scorecard(high_points=high_points, **params).fit(frame, y)
+    sign = 1 if free.high_points == "positive" else -1
+    card = Scorecard(high_points=free.high_points, **params).fit(frame, y)
     for make in (
         lambda of: of.to_integer_score(frame, y, cuts="quantiles", max_points=100),
         lambda of: of.with_cuts("a", [2, 4, 6, 8, 9], frame, y).with_cuts("b", [5, 9], frame, y),

@@ -1,5 +1,6 @@
 """Scorecards: points against their definition, written plainly on the terms of the ranker."""
 
+import copy
 import json
 import pickle
 import sqlite3
@@ -28,6 +29,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 
 from tests.common.loans import LABELS, SPECIAL, X, Y, document, loans
+
+
+@pytest.fixture(scope="module")
+def default_card():
+    return Scorecard().fit(X, Y)
 
 
 def bins_of(feature, values):
@@ -548,8 +554,8 @@ def test_estimators_without_a_scorecard_are_rejected(estimator, error, message):
     ],
     ids=str,
 )
-def test_invalid_parameters_are_rejected(params, error, message):
-    card = Scorecard().fit(X, Y)
+def test_invalid_parameters_are_rejected(default_card, params, error, message):
+    card = copy.deepcopy(default_card)
     with pytest.raises(error, match=message):
         card.set_params(**params).fit(X, Y)
     with pytest.raises(NotFittedError):

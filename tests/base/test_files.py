@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from aucrank import RIMARC, Scorecard, load
 from aucrank._utils.files import write_atomically
-from aucrank.cli import main
+from aucrank.cli import demo, main
 
+from tests.common.command_line import small_demo_models
 from tests.common.script import run_script
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes and limits are those of POSIX")
@@ -22,7 +23,8 @@ pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
 
 
 @pytest.fixture
-def model():
+def model(monkeypatch):
+    monkeypatch.setattr(demo, "_models", small_demo_models)
     RIMARC().fit(X, Y).save("model.json")
     pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=Y).to_csv("rows.csv", index=False)
     assert main(["fit", "rows.csv", "--target", "y", "--model", "RIMARC", "--out", "m.json"]) == 0
@@ -114,7 +116,9 @@ import resource, sys
 sys.dont_write_bytecode = True
 import numpy as np
 from aucrank import RIMARC, Scorecard
-from aucrank.cli import main
+from aucrank.cli import demo, main
+from tests.common.command_line import small_demo_models
+demo._models = small_demo_models
 X = np.random.default_rng(0).normal(size=(400, 3)).round(2)
 Y = (X[:, 0] + X[:, 1] > 0).astype(int)
 path = {name!r}

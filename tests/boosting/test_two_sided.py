@@ -26,8 +26,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests.common.contract import checks
 from tests.common.estimators import TWO_SIDED, quiet_on_few_rows
 
 
@@ -347,15 +347,17 @@ def test_each_ranker_of_the_package_is_tested_in_the_contract():
     assert {type(ranker) for ranker in TWO_SIDED} == set(public_estimators().values())
 
 
-@parametrize_with_checks(
-    [
-        TwoSidedClassifier(),
-        TwoSidedClassifier(ranker=LogisticRegression(), criterion="error"),
-        TwoSidedClassifier(ranker=DecisionTreeClassifier(max_depth=2)),
-        *(TwoSidedClassifier(ranker=ranker) for ranker in TWO_SIDED),
-    ]
-)
+def contract():
+    """Yield the checks of the classifier, and those that depend on its ranker."""
+    yield from checks(TwoSidedClassifier())
+    for ranker in (LogisticRegression(), DecisionTreeClassifier(max_depth=2), *TWO_SIDED):
+        criterion = "error" if isinstance(ranker, LogisticRegression) else "sum"
+        classifier = TwoSidedClassifier(ranker=ranker, criterion=criterion)
+        yield from checks(classifier, of_settings=True)
+
+
 @quiet_on_few_rows
+@pytest.mark.parametrize(("estimator", "check"), contract())
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -226,7 +226,11 @@ def test_a_peer_that_is_not_installed_raises_an_error_that_names_it(capsys):
 SKLEARN = {"LogisticRegression", "RandomForestClassifier", "HistGradientBoostingClassifier"}
 
 
-@pytest.mark.usefixtures("short_fits", "only_sklearn")
+def small_contestant(name, sample, seed):
+    return contestants._own(name, aucrank.RIMARC(), sample, seed)
+
+
+@pytest.mark.usefixtures("only_sklearn")
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -244,6 +248,9 @@ SKLEARN = {"LogisticRegression", "RandomForestClassifier", "HistGradientBoosting
 )
 def test_options_select_the_compared_models(options, expected, monkeypatch, capsys):
     monkeypatch.setattr(contestants, "MOST_VALUES", {"RankBoost": 299})
+    # Whatever the name, a model that is quickly fitted.
+    for make in ("_ours", "_peer"):
+        monkeypatch.setattr(contestants, make, small_contestant)
     rows = loans(100)
     rows.to_csv("loans.csv", index=False)
     args = ("--target", "bad", "--folds", "2", *options.split())

@@ -4,8 +4,8 @@ from itertools import takewhile
 
 import numpy as np
 import pandas as pd
-from aucrank import load
-from aucrank.cli import _data, main
+from aucrank import RIMARC, GradientBoostingRanker, TreeRank, load
+from aucrank.cli import _data, demo, main
 
 #: A model that is quickly fitted, for tests that do not depend on the model.
 TREE = ("--model", "TreeRank")
@@ -16,6 +16,12 @@ def hide(monkeypatch, packages):
     monkeypatch.setattr(
         _data, "find_spec", lambda name: None if name in packages else find_spec(name)
     )
+
+
+def small_demo_models(*_):
+    """Return models that the demo fits within a second, for tests of what it writes."""
+    booster = GradientBoostingRanker(n_rounds=3, early_stopping=False)
+    return {demo.DEFAULT: booster, demo.TREE: TreeRank(max_leaves=3), demo.CARD: RIMARC()}
 
 
 def loans(n=400, seed=0):

@@ -64,42 +64,51 @@ def short(cls):
     return cls(**SHORT_SEARCH) if cls is AURORA else cls()
 
 
-#: For the whole of scikit-learn's contract: every public estimator, and each way in which one reads
-#: rows, fits or scores.
+def quick_card(**params):
+    """Return a scorecard whose booster stops after a few rounds."""
+    booster = GradientBoostingRanker(n_rounds=10, interactions=0, max_bins=16, random_state=0)
+    return Scorecard(estimator=booster, **params)
+
+
+#: For the whole of scikit-learn's contract: every public estimator, and trees by their kinds of
+#: splits, which read rows in different ways.
 SETTINGS = [
     TreeRank(),
     TreeRank(split="leafrank", leaf_order="tree", pruning=None),
-    TreeRank(split="leafrank", pruning="validation"),
-    TreeRank(missing="cell_mean", max_fpr=0.5),
     # At most level 2: some checks have 30 features.
     TreeRank(split=DyadicSplit(level=2), pruning=CrossValidatedPruning(n_folds=3)),
     TreeRank(split=WeightedERM(LogisticRegression()), pruning=CrossValidatedPruning(n_folds=3)),
     RankingForest(n_estimators=10),
     RankingForest(n_estimators=8, split="leafrank", aggregation="rank_median", oob_score=True),
-    RankingForest(n_estimators=30, n_iter_no_change=10, max_samples=0.7),
-    AUCBoost(),
-    AUCBoost(n_rounds=30, early_stopping=True, refit=True),
+    AUCBoost(n_rounds=20),
     RankBoost(n_rounds=30),
-    RankBoost(n_rounds=30, selection="window", subsample=0.7, max_fpr=0.3),
-    RankBoost(n_rounds=10, calibration="auto"),
     GradientBoostingRanker(n_rounds=30),
-    GradientBoostingRanker(
-        n_rounds=20, loss="pair_logistic", cuts="random", max_depth=3, min_samples_leaf=1, n_jobs=2
-    ),
-    GradientBoostingRanker(n_rounds=30, early_stopping=True, scoring="loss", refit=True),
-    GradientBoostingRanker(n_rounds=10, interactions="auto", n_bags=2),
     MartiRank(),
     SMartiRank(),
-    Scorecard(),
+    quick_card(),
     RIMARC(),
     AURORA(radius=1.5, depth="shallow", max_features=8),
-    RankOpt(),
+    RankOpt(radii=(1.0,)),
     LinearRanker(),
     RankingEnsemble(members=few_members(), n_folds=2),
 ]
 
 #: Further settings, for the checks of that contract that depend on them.
 MORE_SETTINGS = [
+    TreeRank(split="leafrank", pruning="validation"),
+    TreeRank(missing="cell_mean", max_fpr=0.5),
+    RankingForest(n_estimators=30, n_iter_no_change=10, max_samples=0.7),
+    AUCBoost(n_rounds=30, early_stopping=True, refit=True),
+    RankBoost(n_rounds=30, selection="window", subsample=0.7, max_fpr=0.3),
+    RankBoost(n_rounds=10, calibration="auto"),
+    GradientBoostingRanker(
+        n_rounds=20, loss="pair_logistic", cuts="random", max_depth=3, min_samples_leaf=1, n_jobs=2
+    ),
+    GradientBoostingRanker(n_rounds=30, early_stopping=True, scoring="loss", refit=True),
+    GradientBoostingRanker(n_rounds=10, interactions="auto", n_bags=2),
+    AUCBoost(),
+    Scorecard(),
+    RankOpt(),
     TreeRank(split=LeafRank(max_depth=2, max_leaves=3), min_samples_leaf=1, n_jobs=2),
     TreeRank(pruning=PenalizedPruning(scale="slope"), min_samples_leaf=1),
     TreeRank(split=OrthogonalSplit(), pruning=CrossValidatedPruning(n_folds=3), max_bins=None),
@@ -185,9 +194,9 @@ ONE_OF_EACH = {
     "MartiRank": MartiRank(n_rounds=3),
     "SMartiRank": SMartiRank(n_rounds=3, random_state=0),
     "RIMARC": RIMARC(),
-    "Scorecard": Scorecard(),
+    "Scorecard": quick_card(),
     "AURORA": AURORA(radius=1.5, depth="shallow", max_features=4),
-    "RankOpt": RankOpt(),
+    "RankOpt": RankOpt(radii=(1.0,)),
     "LinearRanker": LinearRanker(),
     "RankingEnsemble": RankingEnsemble(members=few_members(), n_folds=2, random_state=0),
     "MAD2C": MAD2C(),

@@ -13,7 +13,8 @@ from sklearn.utils.estimator_checks import (
     estimator_checks_generator,
 )
 
-from tests.common.estimators import MORE_SETTINGS, SETTINGS, quiet_on_few_rows
+from tests.common.contract import OF_SETTINGS, checks
+from tests.common.estimators import MORE_SETTINGS, SETTINGS, quiet_on_few_rows, short
 
 # A weight of k cannot be k rows where rows are drawn: scikit-learn exempts its own forests too.
 BOOTSTRAP = {
@@ -40,21 +41,6 @@ def grows_pure_leaves(estimator):
     return isinstance(estimator, TreeRank) and is_plain and params["pruning"] is None
 
 
-#: What the setting of an estimator may break.
-OF_SETTINGS = {
-    "check_class_weight_classifiers",
-    "check_classifiers_train",
-    "check_dict_unchanged",
-    "check_decision_proba_consistency",
-    "check_dont_overwrite_parameters",
-    "check_estimators_pickle",
-    "check_fit_idempotent",
-    "check_methods_sample_order_invariance",
-    "check_methods_subset_invariance",
-    "check_sample_weight_equivalence_on_dense_data",
-}
-
-
 def contract():
     """Yield the checks of each estimator; of further settings those that depend on them."""
     for estimator in (*SETTINGS, *MORE_SETTINGS):
@@ -62,13 +48,7 @@ def contract():
         failing = (BOOTSTRAP if getattr(estimator, "bootstrap", False) else {}) | (
             PURE_LEAVES if grows_pure_leaves(estimator) else {}
         )
-        for case in estimator_checks_generator(
-            estimator, expected_failed_checks=failing, mark="xfail"
-        ):
-            # With a mark, it is a `pytest.param`.
-            check = getattr(case, "values", case)[1]
-            if estimator in SETTINGS or check.func.__name__ in OF_SETTINGS:
-                yield case
+        yield from checks(estimator, of_settings=estimator not in SETTINGS, failing=failing)
 
 
 def written(value):
@@ -91,7 +71,7 @@ def test_checks_of_settings_are_checks_of_scikit_learn():
 @quiet_on_few_rows
 @pytest.mark.parametrize("name", public_estimators())
 def test_class_weights_move_the_labels_by_default(name):
-    estimator = public_estimators()[name]()
+    estimator = short(public_estimators()[name])
     check_class_weight_classifiers(name, estimator)
 
 

@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from aucrank import AURORA, RIMARC, AUCBoost, RankBoost, TreeRank
+from aucrank import (
+    AURORA,
+    RIMARC,
+    AUCBoost,
+    GradientBoostingRanker,
+    LinearRanker,
+    RankBoost,
+    TreeRank,
+)
 from aucrank._base import persistence as _persistence
 from aucrank._base import registry as _registry
 from aucrank.tree import (
@@ -262,7 +270,15 @@ SMALL = {
     "MartiRank": {"n_rounds": 2},
     "SMartiRank": {"n_rounds": 2},
     "AURORA": {"max_features": 3, "order": 1, "radius": 3.0, "selection": None},
-    "RankingEnsemble": {"members": few_members(), "n_folds": 2},
+    # As the default, but for 4 rounds in place of hundreds.
+    "Scorecard": {
+        "estimator": GradientBoostingRanker(n_rounds=4, interactions=0, max_bins=16, random_state=0)
+    },
+    "RankOpt": {"radii": (1.0,)},
+    "RankingEnsemble": {
+        "members": [("boosting", GradientBoostingRanker(n_rounds=4)), ("linear", LinearRanker())],
+        "n_folds": 2,
+    },
 }
 NEEDED = {
     ("AURORA", "validation_fraction"): {"selection": "validation"},

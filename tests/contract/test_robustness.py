@@ -310,7 +310,7 @@ def test_threads_may_share_a_fitted_model():
     ids=lambda model: type(model).__name__,
 )
 def test_threads_may_fit_estimators_of_their_own(model):
-    samples = [sample(20_000, 5, seed) for seed in range(2)]
+    samples = [sample(4000, 5, seed) for seed in range(2)]
     start = threading.Barrier(2)
 
     def fit(X, y, together=True):

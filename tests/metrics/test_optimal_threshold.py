@@ -65,23 +65,23 @@ def test_intervals_and_optimism_are_those_of_a_plain_bootstrap(criterion):
     costs, share = (1, 2), 0.3
     rows, optimism = [], []
 
-    def rates(threshold, labels, scores, weights):
-        called = scores >= threshold
-        sensitivity = np.average(called[labels == 1], weights=weights[labels == 1])
-        return sensitivity, 1 - np.average(called[labels == 0], weights=weights[labels == 0])
+    def rates(thresholds, labels, scores, weights):
+        called = scores >= np.reshape(thresholds, (-1, 1))
+        shares = [called @ (weights * (labels == c)) / weights[labels == c].sum() for c in (1, 0)]
+        return np.array([shares[0], 1 - shares[1]])
 
     for _ in range(1500):
         drawn = np.r_[rng.integers(0, 60, 60), rng.integers(60, 110, 50)]
         resample = y[drawn], scores[drawn], weights[drawn]
-        candidates = [np.inf, *np.unique(scores[drawn])[::-1]]
-        found = [rates(threshold, *resample) for threshold in candidates]
-        losses = [loss(criterion, *of, costs, share) for of in found]
-        best = int(np.argmin(np.array(losses) > min(losses) + 1e-12))
-        rows.append([candidates[best], *found[best]])
-        elsewhere = rates(candidates[best], y, scores, weights)
+        candidates = np.array([np.inf, *np.unique(scores[drawn])[::-1]])
+        found = rates(candidates, *resample)
+        losses = loss(criterion, *found, costs, share)
+        best = int(np.argmin(losses > losses.min() + 1e-12))
+        rows.append([candidates[best], *found[:, best]])
+        elsewhere = rates(candidates[best], y, scores, weights)[:, 0]
         optimism.append(
             [
-                *np.subtract(found[best], elsewhere),
+                *(found[:, best] - elsewhere),
                 losses[best] - loss(criterion, *elsewhere, costs, share),
             ]
         )

@@ -10,7 +10,6 @@ from aucrank.metrics import (
     auc_interval,
     auc_power,
     auc_sample_size,
-    roc_auc_score,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,7 +113,8 @@ def test_the_variance_is_that_of_simulated_areas(aucs, correlation, n_pos, n_neg
     found = []
     for _ in range(4000):
         scores = normal_scores(rng, y, aucs, correlation)
-        found.append([roc_auc_score(y, s) for s in scores])
+        # By pairs, which for few rows takes a fiftieth of scikit-learn's time.
+        found.append([(s[y == 1, None] > s[y == 0]).mean() for s in scores])
     found = np.array(found)
     # The power of a difference d is Phi(d / s - z): s is what has the power 1/2 at d = z s.
     z = norm.ppf(0.975)

@@ -3,7 +3,7 @@
 import copy
 import pickle
 import sqlite3
-from functools import partial
+from functools import cache, partial
 
 import aucrank
 import numpy as np
@@ -66,6 +66,13 @@ MODELS = {
     "top, all": AURORA(**QUICK, max_fpr=0.2, selection=None),
 }
 models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+names = pytest.mark.parametrize("name", MODELS)
+
+
+@cache
+def fitted_model(name):
+    """Return a model that several tests look at and do not change."""
+    return clone(MODELS[name]).fit(*clients())
 
 
 # Invariances of the score.
@@ -140,10 +147,9 @@ def test_the_first_term_is_the_one_that_ranks_best_alone():
     assert model.terms()["rule"][0] == binarizer.terms()["term"][aucs.argmax()]
 
 
-@models
-def test_the_ramp_statistic_never_falls_along_a_search_and_gains_add_up(model):
-    X, y = clients()
-    fitted = clone(model).fit(X, y)
+@names
+def test_the_ramp_statistic_never_falls_along_a_search_and_gains_add_up(name):
+    fitted = fitted_model(name)
     path = fitted.path_
     assert (np.diff(path["train_ramp"]) >= 0).all()
     assert path["kept"].sum() == 1
@@ -386,10 +392,10 @@ def test_an_unseen_category_counts_as_missing(fitted):
 
 
 @pytest.mark.parametrize("store", ["file", "pickle", "copy"])
-@models
-def test_every_store_restores_a_model_completely(store, model, tmp_path):
-    X, y = clients()
-    model = clone(model).fit(X, y)
+@names
+def test_every_store_restores_a_model_completely(store, name, tmp_path):
+    X, _ = clients()
+    model = fitted_model(name)
     if store == "file":
         model.save(tmp_path / "model.json")
         back = aucrank.load(tmp_path / "model.json")

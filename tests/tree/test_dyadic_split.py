@@ -131,7 +131,7 @@ def cubes_of(X, level):
     return np.minimum((scaled * 2**level).astype(int), 2**level - 1)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(10))
 def test_no_union_of_cubes_has_a_larger_auc(seed):
     # Paper 2 Proposition 4, by enumeration of the unions of eight cubes.
     rng = np.random.default_rng(seed)
@@ -139,10 +139,11 @@ def test_no_union_of_cubes_has_a_larger_auc(seed):
     y = rng.random(60) < rng.random(8)[cubes_of(X, 1) @ [1, 2, 4]]
     cube = cubes_of(X, 1) @ [1, 2, 4]
     split = TreeRank(split=DyadicSplit(level=1), max_depth=1, min_samples_leaf=1, pruning=None)
+    unions = (union for size in range(9) for union in combinations(range(8), size))
+    # A score of two values has one knot between the corners of its ROC curve.
     best = max(
-        roc_auc_score(y, np.isin(cube, union))
-        for size in range(9)
-        for union in combinations(range(8), size)
+        (1 + inside[y].mean() - inside[~y].mean()) / 2
+        for inside in (np.isin(cube, union) for union in unions)
     )
     assert split.fit(X, y).tree_.auc == pytest.approx(best, abs=1e-14)
 
