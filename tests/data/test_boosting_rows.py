@@ -1,9 +1,10 @@
 """Boosting by queries to the rows of a data set: the document equals that of one frame."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from aucrank import GradientBoostingRanker
-from aucrank._base import core_estimator
+from aucrank._base.fit_of_codes import FitOfCodes
 from aucrank.data import Dataset, _stored
 from aucrank.metrics import roc_state
 from sklearn.base import clone
@@ -65,14 +66,14 @@ def test_32_or_128_leaves_are_chosen_as_in_memory():
 
 
 def brought(monkeypatch):
-    """Record the fits that gather all codes in the returned list."""
-    found, gather = [], core_estimator.gathered
+    """Record the fits that have all codes in memory in the returned list."""
+    found, model = [], FitOfCodes.model
 
-    def look(rows):
-        found.append(rows)
-        return gather(rows)
+    def look(self, codes, *args):
+        found.append(codes)
+        return model(self, codes, *args)
 
-    monkeypatch.setattr(core_estimator, "gathered", look)
+    monkeypatch.setattr(FitOfCodes, "model", look)
     return found
 
 
@@ -113,3 +114,16 @@ def test_progress_is_printed(capsys):
     clone(STOPPED).set_params(verbose=1, n_rounds=3).fit(dataset)
     said = capsys.readouterr().out
     assert "rounds in 5 bags at learning rate" in said
+
+
+@pytest.mark.parametrize(("n_levels", "asks"), [(6, True), (60, False)])
+def test_codes_are_gathered_where_most_rows_have_a_pair_of_their_own(n_levels, asks, monkeypatch):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(n_levels, size=(4000, 2))
+    rows = pd.DataFrame({"a": codes[:, 0], "b": codes[:, 1]}).astype(str)
+    rows["y"] = rng.random(4000) < rng.random((n_levels, n_levels))[codes[:, 0], codes[:, 1]]
+    model = clone(STOPPED).set_params(n_rounds=3, n_bags=2, max_features=None)
+    found = brought(monkeypatch)
+    fitted = clone(model).fit(Dataset.from_batches(rows, target="y"))
+    assert len(found) == (0 if asks else 1)
+    assert document(fitted) == document(model.fit(rows[["a", "b"]], rows["y"]))
