@@ -23,6 +23,7 @@ const CHUNK_ROWS: usize = 1 << 15;
 /// ```
 /// use aucrank::additive::PointCounts;
 /// use aucrank::data::ClassSums;
+/// use aucrank::rows::Mergeable;
 ///
 /// let mut counts = PointCounts::new(None);
 /// counts.add(&[600.0, 580.0], &[true, false], None)?;

@@ -19,6 +19,7 @@ use crate::data::{Bins, BlockTable, FixedScale, RowFolds, WeightRange};
 ///
 /// use aucrank::additive::{RawAsk, RawSums};
 /// use aucrank::data::Columns;
+/// use aucrank::rows::Mergeable;
 /// use aucrank::{Interrupt, RankError};
 ///
 /// fn answer(ask: &[u8], values: &[f64], positive: &[bool]) -> Result<Vec<u8>, RankError> {

@@ -91,6 +91,7 @@ impl Default for CellLimits {
 ///
 /// use aucrank::additive::{Mad2cParams, RawAsk, RawRows, RawSums, fit_mad2c, fit_mad2c_rows};
 /// use aucrank::data::{Columns, Labels, WeightRange};
+/// use aucrank::rows::Mergeable;
 /// use aucrank::{Interrupt, RankError};
 ///
 /// struct TwoParts([(Vec<f64>, Vec<bool>); 2]);
