@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from aucrank._compare.contestants import choose
 from aucrank._compare.facts import Facts, auc_of_latest, mean_of
-from aucrank._compare.of_dataset import MOST_ROWS, sampled_rows
+from aucrank._compare.of_dataset import MOST_ROWS
 from aucrank._compare.outcome import FoldResult, Outcome
 from aucrank._compare.page import write_page
 from aucrank._compare.peers import PEERS
@@ -23,8 +23,7 @@ from aucrank._data.csv_text import csv_text
 from aucrank._page.page import import_jinja
 from aucrank._utils.files import write_atomically
 from aucrank._utils.words import listed, plural
-from aucrank.cli._csv import csv_options
-from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of
+from aucrank.cli._data import count_kinds, text_of
 from aucrank.cli._errors import (
     DataError,
     UsageError,
@@ -32,8 +31,9 @@ from aucrank.cli._errors import (
     plain_errors,
     writable,
 )
+from aucrank.cli._labelled import LabelledFrame, open_labelled
 from aucrank.cli._progress import progress
-from aucrank.cli._stream import dataset_to_learn, is_streamed, stream_errors
+from aucrank.cli._stream import stream_errors
 from aucrank.cli._text import aligned, hanging
 from aucrank.metrics._inference import check_confidence
 
@@ -53,18 +53,21 @@ def run(args: argparse.Namespace) -> int:
             raise DataError(str(error)) from error
     _check_names(args)
 
-    data, n_all = _read_some(args) if is_streamed(args.data, args.memory) else _read_all(args)
+    with progress(args) as say:
+        opened = open_labelled(args, say)
+        most = MOST_ROWS if args.max_rows is None else args.max_rows
+        with stream_errors(f"cannot compare on {args.data}"):
+            data = opened.some(most, args.n_jobs)
     data = _sample(data, args.max_rows, args.random_state)
-    n_rows = len(data.is_positive)
-    smaller = min(data.n_positive, n_rows - data.n_positive)
+    smaller = min(data.n_positive, len(data.X) - data.n_positive)
     if smaller < args.folds:
         raise DataError(
             f"the smaller class has {plural(smaller, 'row')}, so there is none for each of "
             f"{args.folds} folds: use more rows, or fewer --folds"
         )
     request = _request(args, data)
-    sampled = "" if n_rows == n_all else f" (a sample of {n_all:,})"
-    print(f"data    {args.data}: {plural(n_rows, 'row')}{sampled}, {count_kinds(data.X)}")
+    sampled = "" if len(data.X) == opened.shape[0] else f" (a sample of {opened.shape[0]:,})"
+    print(f"data    {args.data}: {plural(len(data.X), 'row')}{sampled}, {count_kinds(data.X)}")
     print(f"target  {data.say()}")
     print(f"folds   {request.folds.says}; the same for all models")
     if args.time is not None:
@@ -103,44 +106,6 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _read_all(args: argparse.Namespace) -> tuple[Labelled, int]:
-    """Read a file, and count its rows."""
-    data = read_labelled(
-        args.data,
-        target=args.target,
-        positive=args.positive,
-        weight=args.weight,
-        drop=args.drop,
-        categorical=args.categorical,
-        row_id=args.id,
-        keep=args.keep,
-        group=args.group,
-        time=args.time,
-        options=csv_options(args),
-    )
-    return data, len(data.is_positive)
-
-
-def _read_some(args: argparse.Namespace) -> tuple[Labelled, int]:
-    """Read data in batches, keep a sample of the rows, and count them all."""
-    with progress(args) as say:
-        dataset, *_ = dataset_to_learn(args, csv_options(args), say)
-        most = MOST_ROWS if args.max_rows is None else args.max_rows
-        named = [name for name in dataset.columns if name in set(args.categorical)]
-        with stream_errors(f"cannot compare on {args.data}"):
-            rows = sampled_rows(dataset, most, named or "from_dtype", args.n_jobs)
-    labelled = Labelled(
-        rows.X,
-        rows.positive,
-        rows.labels,
-        rows.weight,
-        args.target,
-        groups=rows.groups,
-        time=rows.time,
-    )
-    return labelled, rows.n_all
-
-
 def _check_names(args: argparse.Namespace) -> None:
     """Raise if a requested model does not exist, or is not installed."""
     try:
@@ -159,7 +124,7 @@ def _models(args: argparse.Namespace) -> list[str] | None:
     return list(args.models) if args.models else None
 
 
-def _request(args: argparse.Namespace, data: Labelled) -> Request:
+def _request(args: argparse.Namespace, data: LabelledFrame) -> Request:
     with plain_errors(f"cannot compare on {args.data}"):
         return read_request(
             data.X.to_native(),
@@ -185,12 +150,12 @@ def _shown_when_it_begins(say: Callable[[str], None]) -> Callable[[str, str], No
     return lambda kind, text: say(text) if kind == "begins" else None
 
 
-def _sample(data: Labelled, max_rows: int | None, seed: int) -> Labelled:
-    if max_rows is None or len(data.is_positive) <= max_rows:
+def _sample(data: LabelledFrame, max_rows: int | None, seed: int) -> LabelledFrame:
+    if max_rows is None or len(data.X) <= max_rows:
         return data
     with plain_errors(f"cannot draw {max_rows:,} rows"):
         kept, _ = train_test_split(
-            np.arange(len(data.is_positive)),
+            np.arange(len(data.X)),
             train_size=max_rows,
             stratify=data.is_positive,
             random_state=seed,
@@ -208,7 +173,7 @@ def _sample(data: Labelled, max_rows: int | None, seed: int) -> Labelled:
 
 
 def _write(
-    outputs: dict[str, Path | None], args: argparse.Namespace, data: Labelled, facts: Facts
+    outputs: dict[str, Path | None], args: argparse.Namespace, data: LabelledFrame, facts: Facts
 ) -> None:
     """Write the requested files."""
     make: dict[str, Callable[[], str]] = {
@@ -285,7 +250,7 @@ def _leaderboard(facts: Facts) -> str:
     return "\n".join(parts)
 
 
-def _as_json(args: argparse.Namespace, data: Labelled, facts: Facts) -> str:
+def _as_json(args: argparse.Namespace, data: LabelledFrame, facts: Facts) -> str:
     """Return all data of the leaderboard."""
     return json.dumps(
         {

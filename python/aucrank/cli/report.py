@@ -21,7 +21,7 @@ from aucrank._report.subjects import MOST_MODELS, Target
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
 from aucrank.cli._csv import STDIN, csv_options
-from aucrank.cli._data import BLANKS, need_column, read_file, weights_of, with_plain_labels
+from aucrank.cli._data import need_column, read_file, weights_of
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import (
     SavedModel,
@@ -33,6 +33,7 @@ from aucrank.cli._model import (
 )
 from aucrank.cli._parts import check_parts, say_features, target_in_parts, text_of_parts
 from aucrank.cli._progress import progress
+from aucrank.cli._target import BLANKS, with_plain_labels
 
 
 def run(args: argparse.Namespace) -> int:
@@ -153,10 +154,10 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
     frame, reading = data.read(first)
     need_column(frame.columns, args.target, args.data, "--target")
     frame = with_plain_labels(frame, args.target)
-    positive = positive_rows(first, frame[args.target], args.positive, args.data)
+    positive = positive_rows(first, frame, args.target, args.positive, args.data)
     for model in others:
-        labels = with_plain_labels(data.frame(model), args.target)[args.target]
-        of_model = positive_rows(model, labels, args.positive, args.data)
+        own = with_plain_labels(data.frame(model), args.target)
+        of_model = positive_rows(model, own, args.target, args.positive, args.data)
         if not np.array_equal(of_model, positive):
             raise DataError(
                 f"{first.path} ranks {first.positive} first, and {model.path} {model.positive}: say"
