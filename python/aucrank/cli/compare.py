@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from aucrank._compare.contestants import choose
-from aucrank._compare.facts import Facts, auc_of_latest, mean_of
+from aucrank._compare.facts import LeaderboardFacts, auc_of_latest, mean_of
 from aucrank._compare.of_dataset import MOST_ROWS
 from aucrank._compare.outcome import FoldResult, Outcome
 from aucrank._compare.page import write_page
@@ -173,7 +173,10 @@ def _sample(data: LabelledFrame, max_rows: int | None, seed: int) -> LabelledFra
 
 
 def _write(
-    outputs: dict[str, Path | None], args: argparse.Namespace, data: LabelledFrame, facts: Facts
+    outputs: dict[str, Path | None],
+    args: argparse.Namespace,
+    data: LabelledFrame,
+    facts: LeaderboardFacts,
 ) -> None:
     """Write the requested files."""
     make: dict[str, Callable[[], str]] = {
@@ -189,7 +192,7 @@ def _write(
                 write_atomically(path, make[kind]())
 
 
-def _table(facts: Facts) -> dict[str, list[Any]]:
+def _table(facts: LeaderboardFacts) -> dict[str, list[Any]]:
     """Return the columns of the leaderboard, for models that completed all folds."""
     ranked = facts.standings
     latest = {"latest": [*map(auc_of_latest, ranked)]} if facts.is_by_time else {}
@@ -208,7 +211,7 @@ def _table(facts: Facts) -> dict[str, list[Any]]:
     }
 
 
-def _differences(facts: Facts) -> dict[str, list[Any]]:
+def _differences(facts: LeaderboardFacts) -> dict[str, list[Any]]:
     """Return the difference of each model to the best, and its number of rules."""
     ranked = facts.standings
     tests = [standing.behind for standing in ranked]
@@ -221,12 +224,14 @@ def _differences(facts: Facts) -> dict[str, list[Any]]:
     }
 
 
-def _mean_count(facts: Facts, count: Callable[[FoldResult], int | None]) -> list[int | None]:
+def _mean_count(
+    facts: LeaderboardFacts, count: Callable[[FoldResult], int | None]
+) -> list[int | None]:
     means = [mean_of(standing.outcome, count) for standing in facts.standings]
     return [None if np.isnan(mean) else round(mean) for mean in means]
 
 
-def _as_csv(facts: Facts) -> str:
+def _as_csv(facts: LeaderboardFacts) -> str:
     """Return the leaderboard, and the status of the other models, for a spreadsheet."""
     table = _table(facts) | _differences(facts)
     rows = [[*row, None] for row in zip(*table.values(), strict=True)]
@@ -235,7 +240,7 @@ def _as_csv(facts: Facts) -> str:
     return "\ufeff" + csv_text([*table, "error"], rows, excel=True)
 
 
-def _leaderboard(facts: Facts) -> str:
+def _leaderboard(facts: LeaderboardFacts) -> str:
     table = _table(facts)
     parts = [aligned(table)]
     if len(facts.standings) > 1:
@@ -250,7 +255,7 @@ def _leaderboard(facts: Facts) -> str:
     return "\n".join(parts)
 
 
-def _as_json(args: argparse.Namespace, data: LabelledFrame, facts: Facts) -> str:
+def _as_json(args: argparse.Namespace, data: LabelledFrame, facts: LeaderboardFacts) -> str:
     """Return all data of the leaderboard."""
     return json.dumps(
         {

@@ -13,7 +13,7 @@ from aucrank._base.batch_scores import scored_batches
 from aucrank._data.reading import Reading
 from aucrank._page.formats import is_p
 from aucrank._report.periods import periods_of
-from aucrank._report.rows import Rows
+from aucrank._report.rows import UserRows
 from aucrank._report.subgroups import measure_parts, split_by
 from aucrank._report.subjects import Subject, Target, probabilities
 from aucrank._utils.plain_text import shown
@@ -118,7 +118,7 @@ def _say_parts(args: argparse.Namespace, model: SavedModel, target: Target, scor
     splits = [split_by(name, values) for name, values in target.by.items()]
     if target.time is not None:
         splits.append(replace(periods_of(target.time, target.positive), name=args.time))
-    rows = Rows(scored.frame.to_native())
+    rows = UserRows(scored.frame.to_native())
     ranked = scored.scores, scored.probability
     subject = Subject(args.model, model.estimator, rows, *ranked, None, 0.0)
     for split in splits:

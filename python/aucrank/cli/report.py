@@ -16,7 +16,7 @@ from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._page.page import import_jinja
 from aucrank._report.document import make_report
 from aucrank._report.options import read_options
-from aucrank._report.rows import Rows
+from aucrank._report.rows import UserRows
 from aucrank._report.subjects import MOST_MODELS, Target
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
@@ -120,7 +120,7 @@ class _Files:
         self._options = options
         self._args = args
         self._frames: list[tuple[frozenset[str], Fitted, nw.DataFrame[Any], Reading]] = []
-        self._rows: dict[tuple[Any, ...], Rows] = {}
+        self._rows: dict[tuple[Any, ...], UserRows] = {}
 
     def frame(self, model: SavedModel) -> nw.DataFrame[Any]:
         """Read the file in the form of the model."""
@@ -137,14 +137,14 @@ class _Files:
         self._frames.append((text, fitted, frame, reading))
         return frame, reading
 
-    def rows(self, model: SavedModel) -> Rows:
+    def rows(self, model: SavedModel) -> UserRows:
         """Select the features of the model."""
         kinds = tuple((feature.name, feature.levels is None) for feature in model.features)
         key = (kinds, frozenset(text_columns(model)), repr(model.fitted.reading))
         if key not in self._rows:
             X = features_for(model, self.frame(model), self.path)
             with plain_errors(f"cannot report on {self.path}"):
-                self._rows[key] = Rows(X)
+                self._rows[key] = UserRows(X)
         return self._rows[key]
 
 
