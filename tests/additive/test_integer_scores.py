@@ -10,7 +10,7 @@ import pytest
 from aucrank import RIMARC, GradientBoostingRanker, Scorecard
 from aucrank._data.scores import auc_of_bins
 from aucrank.additive._scorecard.integer import (
-    Rows,
+    WeightedRows,
     _variance,
     quantile_cuts,
     round_cuts,
@@ -92,7 +92,7 @@ def test_round_cuts_lose_no_more_than_allowed():
     rng = np.random.default_rng(0)
     for scale in (1e-3, 1.0, 37.0, 1e6):
         values = scale * rng.lognormal(size=2000)
-        rows = Rows(rng.random(2000) < 1 / (1 + np.exp(1 - values / scale)), np.ones(2000))
+        rows = WeightedRows(rng.random(2000) < 1 / (1 + np.exp(1 - values / scale)), np.ones(2000))
         cuts = quantile_cuts(values, rows.weight)
 
         def auc(of, values=values, rows=rows):
@@ -113,7 +113,7 @@ def test_the_auc_of_bins_is_that_of_their_rates():
         pd.Series(positive * weight).groupby(places).sum() / pd.Series(weight).groupby(places).sum()
     )
     expected = roc_auc_score(positive, rate[places], sample_weight=weight)
-    assert auc_of_bins(Rows(positive, weight).masses(places, 5)) == pytest.approx(expected)
+    assert auc_of_bins(WeightedRows(positive, weight).masses(places, 5)) == pytest.approx(expected)
 
 
 def test_row_order_does_not_matter_and_weights_equal_copies(card):
@@ -265,7 +265,7 @@ def test_a_small_interval_is_joined_with_the_neighbour_of_the_nearest_rate():
     positive = np.concatenate(
         [np.arange(n) < k for n, k in zip([50, 10, 50, 40], n_pos, strict=True)]
     )
-    rows = Rows(positive, np.ones(150))
+    rows = WeightedRows(positive, np.ones(150))
     assert without_small([1.0, 2.0, 3.0], values, rows, 0) == [1.0, 2.0, 3.0]
     # Rates .1, .6, .6 and .75: the second interval goes to the third, and then they are large.
     assert without_small([1.0, 2.0, 3.0], values, rows, 20) == [1.0, 3.0]

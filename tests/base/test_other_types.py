@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from aucrank import ColumnWarning, TreeRank
 from aucrank._report.columns import look_at_columns
-from aucrank._report.rows import Rows
+from aucrank._report.rows import UserRows
 from aucrank.data import Dataset
 
 CODES = np.array([0, 1, 2, 3] * 30)
@@ -155,7 +155,7 @@ def test_the_score_in_sql_matches_numbers_of_a_table_with_texts_of_training():
 
 def overlap_of(now, then):
     facts, overlap = look_at_columns(
-        Rows(pd.DataFrame({"c": now})), Rows(pd.DataFrame({"c": then}))
+        UserRows(pd.DataFrame({"c": now})), UserRows(pd.DataFrame({"c": then}))
     )
     return facts[0], overlap.share
 

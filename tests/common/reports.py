@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 from aucrank import RIMARC, TreeRank
 from aucrank._base.registry import public_estimators
-from aucrank._report.rows import Rows
+from aucrank._report.rows import UserRows
 from aucrank._report.subjects import Subject, Target
 
 from tests.common.contestants import Column, sample
@@ -57,7 +57,7 @@ def target_of(positive, weight=None, groups=None):
 def subject_of(scores, *, own_cut=0.0):
     """A model with nothing but scores."""
     scores = np.asarray(scores, dtype=np.float64)
-    return Subject("model", None, Rows(np.zeros((len(scores), 1))), scores, None, None, own_cut)
+    return Subject("model", None, UserRows(np.zeros((len(scores), 1))), scores, None, None, own_cut)
 
 
 @cache

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from aucrank._report.charts import path
-from aucrank._report.charts.scale import Scale, padded, round_step
+from aucrank._report.charts.scale import LinearScale, padded, round_step
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -22,21 +22,21 @@ def points_of(d):
     ],
 )
 def test_ticks_are_round(low, high, texts):
-    scale = Scale(low, high, 10, 110)
+    scale = LinearScale(low, high, 10, 110)
     ticks = scale.ticks()
     assert [tick.text for tick in ticks] == texts
     assert all(9.99 <= tick.place <= 110.01 for tick in ticks)
 
 
 def test_shares_are_percentages():
-    assert [t.text for t in Scale(0, 0.02, 0, 1, True).ticks(4)] == [
+    assert [t.text for t in LinearScale(0, 0.02, 0, 1, True).ticks(4)] == [
         "0.0%",
         "0.5%",
         "1.0%",
         "1.5%",
         "2.0%",
     ]
-    assert [t.text for t in Scale(0, 1, 0, 1, True).ticks(5)][-1] == "100%"
+    assert [t.text for t in LinearScale(0, 1, 0, 1, True).ticks(5)][-1] == "100%"
 
 
 @given(st.floats(1e-9, 1e9), st.integers(2, 10))

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank._report.columns import check_same_columns, look_at_columns
-from aucrank._report.rows import Rows
+from aucrank._report.rows import UserRows
 
 from tests.common.loans import loans
 from tests.common.reports import to_arrow, to_polars
 
 
 def facts_by_name(X, X_train=None):
-    found, overlap = look_at_columns(Rows(X), None if X_train is None else Rows(X_train))
+    found, overlap = look_at_columns(UserRows(X), None if X_train is None else UserRows(X_train))
     return {column.name: column for column in found}, overlap
 
 
@@ -80,7 +80,9 @@ def test_rows_of_the_training_data_are_counted_by_all_their_values():
 
 def test_other_columns_than_in_training_are_rejected():
     with pytest.raises(ValueError, match="X_train has other columns than X: it lacks 'b'"):
-        check_same_columns(Rows(pd.DataFrame({"a": [1], "b": [2]})), Rows(pd.DataFrame({"a": [1]})))
+        check_same_columns(
+            UserRows(pd.DataFrame({"a": [1], "b": [2]})), UserRows(pd.DataFrame({"a": [1]}))
+        )
 
 
 def test_every_library_gives_the_same_figures():

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from aucrank import GradientBoostingRanker
 from aucrank._report.effects import measure_effects
-from aucrank._report.rows import Rows
+from aucrank._report.rows import UserRows
 from aucrank._report.subjects import score_subject
 from aucrank.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
@@ -35,7 +35,7 @@ def test_one_column_is_permuted_and_the_others_are_unchanged(convert):
     X, _ = loans(20)
     # Labels of rows that occur twice must not decide which row gets which value.
     X.index = [3] * 20
-    whole = Rows(convert(X))
+    whole = UserRows(convert(X))
     rows, donors = np.array([0, 5, 5, 7, 19]), np.array([4, 4, 1, 0, 11])
     before = values_of(whole.native)
     for index in range(X.shape[1]):
@@ -52,7 +52,7 @@ def fitted(n=2000):
     y = X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=n) > 0
     half = n // 2
     model = GradientBoostingRanker(random_state=0).fit(X[:half], y[:half])
-    return score_subject("model", model, Rows(X[half:]), 0), target_of(y[half:])
+    return score_subject("model", model, UserRows(X[half:]), 0), target_of(y[half:])
 
 
 def test_informative_columns_come_first_and_noise_has_no_importance():
@@ -78,7 +78,7 @@ def test_informative_columns_among_many_are_found(model):
     X = rng.normal(size=(1200, 60))
     y = X[:, 50] + X[:, 7] + rng.normal(size=1200) > 0
     model.fit(X[:600], y[:600])
-    subject = score_subject("model", model, Rows(X[600:]), 0)
+    subject = score_subject("model", model, UserRows(X[600:]), 0)
     found = measure_effects(subject, target_of(y[600:]), 0)
     assert {one.column for one in found.importances[:2]} == {"x7", "x50"}
     assert (len(found.importances), found.n_left_out) == (30, 30)
@@ -99,7 +99,7 @@ def test_dependence_includes_categories_and_missing_values():
     X, labels = loans(800)
     y = labels == "bad"
     model = GradientBoostingRanker(random_state=0).fit(X, y)
-    found = measure_effects(score_subject("model", model, Rows(X), 0), target_of(y), 0)
+    found = measure_effects(score_subject("model", model, UserRows(X), 0), target_of(y), 0)
     by_name = {one.column: one for one in found.dependences}
     assert set(by_name["trade"].levels) == {*X["trade"].cat.categories, "missing"}
     assert by_name["income"].missing is not None

@@ -15,7 +15,7 @@ from aucrank._export.formula import Formula, check_written, parse
 from aucrank._export.links import Link, probability_of
 from aucrank._export.onnx import pipeline_step
 from aucrank._export.onnx.columns import Inputs
-from aucrank._export.onnx.model import Model, write_model
+from aucrank._export.onnx.model import GraphModel, write_model
 from aucrank._export.pmml.document import check_names
 from aucrank._export.pmml.formula import write_formula
 from aucrank._export.sizes import NAMES_OF_LANGUAGES, warn_of_size
@@ -345,10 +345,10 @@ class FormulaExports:
         columns = Inputs(onnx, self._schema, as_matrix=as_matrix, read=self._columns_read())
         return write_model(onnx, model, columns, version=_core.__version__)
 
-    def _onnx_model(self) -> Model:
+    def _onnx_model(self) -> GraphModel:
         """Return the model from which ONNX documents are written."""
         self._check_exportable()
-        return Model(self._written_formula("ONNX"), self._schema, self.classes_, self._link())
+        return GraphModel(self._written_formula("ONNX"), self._schema, self.classes_, self._link())
 
     def to_treelite(self) -> Any:
         """Return the score as a model of Treelite, which other tree engines read.

@@ -23,7 +23,7 @@ from aucrank._base.ranker import BaseRanker
 from aucrank._base.registry import get_estimator, public_estimators
 from aucrank._compare.limits import MOST_VALUES
 from aucrank._compare.peers import PEERS, encoder
-from aucrank._compare.sample import Sample
+from aucrank._compare.sample import LabelledSample
 from aucrank._core import __version__
 from aucrank._export.rule_count import count_rules
 from aucrank._utils.words import did_you_mean
@@ -208,7 +208,9 @@ def _check_known(name: str) -> None:
         raise ImportError(f"{name} needs {module}, which is not installed: pip install {module}")
 
 
-def make_contestants(chosen: Mapping[str, Any], sample: Sample, seed: int) -> list[Contestant]:
+def make_contestants(
+    chosen: Mapping[str, Any], sample: LabelledSample, seed: int
+) -> list[Contestant]:
     """Return the models of a comparison, ready to be fitted.
 
     Our own receive the rows in the user's format; those of ours that accept no missing values get
@@ -226,7 +228,7 @@ def make_contestants(chosen: Mapping[str, Any], sample: Sample, seed: int) -> li
     return made
 
 
-def _own(name: str, estimator: Any, sample: Sample, seed: int) -> Contestant:
+def _own(name: str, estimator: Any, sample: LabelledSample, seed: int) -> Contestant:
     package = type(estimator).__module__.partition(".")[0]
     return Contestant(
         name,
@@ -255,7 +257,7 @@ def _copy(estimator: Any, seed: int, n_jobs: int | None) -> Any:
     return copied
 
 
-def _peer(name: str, sample: Sample, seed: int) -> Contestant:
+def _peer(name: str, sample: LabelledSample, seed: int) -> Contestant:
     peer = PEERS[name]
     return Contestant(
         name,
@@ -269,7 +271,7 @@ def _peer(name: str, sample: Sample, seed: int) -> Contestant:
     )
 
 
-def _ours(name: str, sample: Sample, seed: int) -> Contestant:
+def _ours(name: str, sample: LabelledSample, seed: int) -> Contestant:
     cls = get_estimator(name)
     known = cls().get_params(deep=False)
 

@@ -13,7 +13,7 @@ from aucrank._data.table import Table
 
 
 @dataclass(frozen=True)
-class Facts:
+class LeaderboardFacts:
     """Results of a comparison.
 
     Attributes
@@ -59,7 +59,7 @@ class Facts:
         return standing.p_value < 1 - self.confidence
 
 
-def models_table(facts: Facts) -> Table:
+def models_table(facts: LeaderboardFacts) -> Table:
     """Return one row for each model, with those that are not compared last."""
     ranked = facts.standings
     outcomes = [*(standing.outcome for standing in ranked), *facts.others]
@@ -97,7 +97,7 @@ def auc_of_latest(standing: Standing) -> float:
     return float(standing.of_folds[-1])
 
 
-def folds_table(facts: Facts) -> Table:
+def folds_table(facts: LeaderboardFacts) -> Table:
     """Return one row for each model and completed fold."""
     ranked = {id(standing.outcome): standing for standing in facts.standings}
     outcomes = [*(standing.outcome for standing in facts.standings), *facts.others]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
 
-from aucrank._compare.sample import Sample
+from aucrank._compare.sample import LabelledSample
 from aucrank._data.row_blocks import range_of_times
 from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
@@ -36,7 +36,7 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Folds:
+class RepeatedFolds:
     """All folds; each row is in one test part of each repeat.
 
     Attributes
@@ -64,12 +64,12 @@ class Folds:
         return found.hexdigest()
 
 
-def deal(sample: Sample, cv: Any, n_repeats: int, seed: int) -> Folds:
+def deal(sample: LabelledSample, cv: Any, n_repeats: int, seed: int) -> RepeatedFolds:
     """Deal the rows.
 
     Parameters
     ----------
-    sample : Sample
+    sample : LabelledSample
         The rows.
     cv : int, splitter or iterable of (train, test)
         The user's argument.
@@ -102,10 +102,12 @@ def deal(sample: Sample, cv: Any, n_repeats: int, seed: int) -> Folds:
             f"cv must be a number of folds, a splitter of scikit-learn or pairs of rows, got {cv!r}"
         )
     folds = _by_repeat(pairs, sample.positive)
-    return Folds(folds, f"{plural(len(folds), 'fold')} of {type(cv).__name__}")
+    return RepeatedFolds(folds, f"{plural(len(folds), 'fold')} of {type(cv).__name__}")
 
 
-def _dealt_by_number(sample: Sample, n_folds: int, n_repeats: int, seed: int) -> Folds:
+def _dealt_by_number(
+    sample: LabelledSample, n_folds: int, n_repeats: int, seed: int
+) -> RepeatedFolds:
     n_positive = int(sample.positive.sum())
     smaller = min(n_positive, sample.n_rows - n_positive)
     if smaller < n_folds:
@@ -133,12 +135,12 @@ def _dealt_by_number(sample: Sample, n_folds: int, n_repeats: int, seed: int) ->
         + f", shuffled with seed {seed}"
         + (f", dealt {n_repeats} times" if n_repeats > 1 else "")
     )
-    return Folds(_by_repeat(pairs, sample.positive), says)
+    return RepeatedFolds(_by_repeat(pairs, sample.positive), says)
 
 
 def _dealt_by_time(
-    sample: Sample, blocks: NDArray[np.uint64], n_folds: int, n_repeats: int
-) -> Folds:
+    sample: LabelledSample, blocks: NDArray[np.uint64], n_folds: int, n_repeats: int
+) -> RepeatedFolds:
     """Deal ranges of time with about equal numbers of rows, the earliest first."""
     if n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} would deal the same ranges of time again: leave 1")
@@ -152,10 +154,10 @@ def _dealt_by_time(
     says = f"{n_folds} ranges of time" + (
         ", groups kept together" if sample.groups is not None else ""
     )
-    return Folds(_by_repeat(pairs, sample.positive), says)
+    return RepeatedFolds(_by_repeat(pairs, sample.positive), says)
 
 
-def _no_ranges(sample: Sample, size: NDArray[np.intp], n_folds: int) -> str:
+def _no_ranges(sample: LabelledSample, size: NDArray[np.intp], n_folds: int) -> str:
     """Return why times, with these numbers of rows, are not cut into so many ranges."""
     ranges = f"{n_folds} ranges of about as many rows"
     share = size.max() / size.sum()
@@ -172,7 +174,7 @@ def _no_ranges(sample: Sample, size: NDArray[np.intp], n_folds: int) -> str:
     )
 
 
-def _row_numbers(rows: Any, sample: Sample) -> NDArray[np.intp]:
+def _row_numbers(rows: Any, sample: LabelledSample) -> NDArray[np.intp]:
     """Convert the user's row numbers to ours, from which rows of weight 0 are removed."""
     numbers = np.asarray(rows)
     if numbers.dtype.kind == "b" and numbers.shape == (sample.n_passed,):

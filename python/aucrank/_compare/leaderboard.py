@@ -10,7 +10,7 @@ from typing import Any, Literal
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
-from aucrank._compare.facts import Facts, folds_table, models_table
+from aucrank._compare.facts import LeaderboardFacts, folds_table, models_table
 from aucrank._compare.outcome import Outcome
 from aucrank._compare.page import one_line, write_page
 from aucrank._compare.request import read_request
@@ -28,7 +28,7 @@ class Leaderboard:
 
     Parameters
     ----------
-    facts : Facts
+    facts : LeaderboardFacts
         All results.
 
     Attributes
@@ -60,7 +60,7 @@ class Leaderboard:
     ['RIMARC', 'TreeRank']
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: LeaderboardFacts) -> None:
         self._facts = facts
         self.models = models_table(facts)
         self.folds = folds_table(facts)

@@ -6,11 +6,11 @@ from datetime import datetime
 
 import numpy as np
 
-from aucrank._compare.facts import Facts, auc_of_latest, mean_of
+from aucrank._compare.facts import LeaderboardFacts, auc_of_latest, mean_of
 from aucrank._compare.standings import Standing
 from aucrank._page import formats
-from aucrank._page.page import Chapter, Fold, render
-from aucrank._page.tables import Bar, Head, View
+from aucrank._page.page import Chapter, Collapsed, render
+from aucrank._page.tables import Bar, Heading, View
 from aucrank._report.charts.chart import QUIET, WIDE, Axis, Chart, Dot, Key
 from aucrank._report.charts.scale import Tick, padded
 from aucrank._utils.words import listed, plural
@@ -23,7 +23,7 @@ _FRONT = "s1"
 _BYTES = ("bytes", "kB", "MB", "GB")
 
 
-def write_page(facts: Facts, title: str | None, timestamp: datetime | None) -> str:
+def write_page(facts: LeaderboardFacts, title: str | None, timestamp: datetime | None) -> str:
     """Write the page."""
     chapters = []
     if facts.standings:
@@ -45,7 +45,7 @@ def write_page(facts: Facts, title: str | None, timestamp: datetime | None) -> s
     )
 
 
-def one_line(facts: Facts) -> str:
+def one_line(facts: LeaderboardFacts) -> str:
     """Return the summary line."""
     if not facts.standings:
         return f"{plural(len(facts.others), 'model')}, none of which did all folds"
@@ -57,7 +57,7 @@ def one_line(facts: Facts) -> str:
     )
 
 
-def summary_of(facts: Facts) -> list[str]:
+def summary_of(facts: LeaderboardFacts) -> list[str]:
     """Return the summary in words, by paragraph."""
     said = [
         f"{plural(len(facts.standings), 'model is', 'models are')} compared on"
@@ -85,30 +85,30 @@ def summary_of(facts: Facts) -> list[str]:
     return said
 
 
-def cautions_of(facts: Facts) -> list[str]:
+def cautions_of(facts: LeaderboardFacts) -> list[str]:
     """Return the warnings to read first."""
     said = [f"{outcome.label}: {outcome.unfinished}." for outcome in facts.others]
     return said + [f"{note[:1].upper()}{note[1:]}." for note in facts.notes]
 
 
-def _extent(facts: Facts) -> tuple[float, float]:
+def _extent(facts: LeaderboardFacts) -> tuple[float, float]:
     intervals = [standing.interval for standing in facts.standings]
     return min(i.low for i in intervals), max(i.high for i in intervals)
 
 
-def _headline(facts: Facts) -> View:
+def _headline(facts: LeaderboardFacts) -> View:
     heads = [
-        Head("Model", is_text=True),
-        Head("Rank"),
-        Head("AUC"),
-        Head(f"Interval, {formats.share(facts.confidence, 0)}"),
-        Head("Behind the best"),
-        Head("p, adjusted"),
-        Head("Fit, s"),
-        Head("Rules"),
+        Heading("Model", is_text=True),
+        Heading("Rank"),
+        Heading("AUC"),
+        Heading(f"Interval, {formats.share(facts.confidence, 0)}"),
+        Heading("Behind the best"),
+        Heading("p, adjusted"),
+        Heading("Fit, s"),
+        Heading("Rules"),
     ]
     if facts.is_by_time:
-        heads.insert(4, Head("AUC, latest"))
+        heads.insert(4, Heading("AUC, latest"))
     rows: list[list[str | Bar]] = []
     for rank, standing in enumerate(facts.standings, 1):
         low, high = _extent(facts)
@@ -137,7 +137,7 @@ def _headline(facts: Facts) -> View:
     return View("Leaderboard", heads, rows, note if facts.is_by_time else "")
 
 
-def _areas(facts: Facts) -> Chapter:
+def _areas(facts: LeaderboardFacts) -> Chapter:
     n_models = len(facts.standings)
     low, high = _extent(facts)
     x, y = WIDE.across(0.4, n_models + 0.6), WIDE.up(*padded(low, high, 0.08))
@@ -174,7 +174,7 @@ def _areas(facts: Facts) -> Chapter:
         " two models are not compared by whether their intervals overlap, since they rank the same"
         " rows, but by the difference below.",
         [chart],
-        folds=[Fold("Fold by fold", [_by_fold(facts)])],
+        folds=[Collapsed("Fold by fold", [_by_fold(facts)])],
     )
 
 
@@ -183,15 +183,15 @@ def _interval(standing: Standing) -> str:
     return f"{formats.area(found.auc)} ({formats.area(found.low)} to {formats.area(found.high)})"
 
 
-def _by_fold(facts: Facts) -> View:
+def _by_fold(facts: LeaderboardFacts) -> View:
     return View(
         "AUC of each fold",
         [
-            Head("Model", is_text=True),
-            Head("Mean"),
-            Head("Standard deviation"),
-            Head("Least"),
-            Head("Greatest"),
+            Heading("Model", is_text=True),
+            Heading("Mean"),
+            Heading("Standard deviation"),
+            Heading("Least"),
+            Heading("Greatest"),
         ],
         [
             [
@@ -206,7 +206,7 @@ def _by_fold(facts: Facts) -> View:
     )
 
 
-def _differences(facts: Facts) -> Chapter:
+def _differences(facts: LeaderboardFacts) -> Chapter:
     best = facts.standings[0].outcome.label
     level = formats.share(facts.confidence, 0)
     rows: list[list[str | Bar]] = [
@@ -223,11 +223,11 @@ def _differences(facts: Facts) -> Chapter:
     view = View(
         f"AUC less that of {best}",
         [
-            Head("Model", is_text=True),
-            Head("Difference"),
-            Head(f"Interval, {level}"),
-            Head("p, adjusted"),
-            Head("Behind", is_text=True),
+            Heading("Model", is_text=True),
+            Heading("Difference"),
+            Heading(f"Interval, {level}"),
+            Heading("p, adjusted"),
+            Heading("Behind", is_text=True),
         ],
         rows,
         "Intervals and p-values are adjusted by Bonferroni's method for"
@@ -243,7 +243,7 @@ def _differences(facts: Facts) -> Chapter:
     )
 
 
-def _costs(facts: Facts) -> Chapter:
+def _costs(facts: LeaderboardFacts) -> Chapter:
     rows: list[list[str | Bar]] = []
     for standing in facts.standings:
         outcome = standing.outcome
@@ -267,11 +267,11 @@ def _costs(facts: Facts) -> Chapter:
             View(
                 "What a model costs",
                 [
-                    Head("Model", is_text=True),
-                    Head("Fit, s"),
-                    Head("Score a fold, s"),
-                    Head("Size"),
-                    Head("Rules"),
+                    Heading("Model", is_text=True),
+                    Heading("Fit, s"),
+                    Heading("Score a fold, s"),
+                    Heading("Size"),
+                    Heading("Rules"),
                 ],
                 rows,
             )
@@ -295,9 +295,9 @@ def n_bytes_in_words(n_bytes: float) -> str:
     return f"{n_bytes:.3g} {_BYTES[power]}"
 
 
-def _not_compared(facts: Facts) -> Chapter:
+def _not_compared(facts: LeaderboardFacts) -> Chapter:
     rows: list[list[str | Bar]] = [[outcome.label, outcome.unfinished] for outcome in facts.others]
-    heads = [Head("Model", is_text=True), Head("What happened", is_text=True)]
+    heads = [Heading("Model", is_text=True), Heading("What happened", is_text=True)]
     return Chapter(
         "others",
         "Models that are not compared",
@@ -306,7 +306,7 @@ def _not_compared(facts: Facts) -> Chapter:
     )
 
 
-def _limits(facts: Facts) -> list[str]:
+def _limits(facts: LeaderboardFacts) -> list[str]:
     limits = [
         f"Intervals have {formats.share(facts.confidence, 0)} confidence, from influence curves"
         " (LeDell, Petersen and van der Laan, 2015). They are about the models as fitted: how much"

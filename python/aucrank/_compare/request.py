@@ -11,13 +11,13 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
 from aucrank._compare.contestants import Chosen, choose, make_contestants
-from aucrank._compare.facts import Facts
-from aucrank._compare.folds import Folds, deal
+from aucrank._compare.facts import LeaderboardFacts
+from aucrank._compare.folds import RepeatedFolds, deal
 from aucrank._compare.of_dataset import MOST_ROWS, sampled_rows
 from aucrank._compare.outcome import Outcome
 from aucrank._compare.progress import Say
-from aucrank._compare.running import Parallel, Plan, run
-from aucrank._compare.sample import Sample, read_sample
+from aucrank._compare.running import Parallel, RunOptions, run
+from aucrank._compare.sample import LabelledSample, read_sample
 from aucrank._compare.standings import standings
 from aucrank._compare.store import Store
 from aucrank._utils.params import check_choice, check_real, check_seed
@@ -33,9 +33,9 @@ class Request:
 
     Attributes
     ----------
-    sample : Sample
+    sample : LabelledSample
         The rows.
-    folds : Folds
+    folds : RepeatedFolds
         The folds.
     chosen : Chosen
         The models.
@@ -45,10 +45,10 @@ class Request:
 
     def __init__(
         self,
-        sample: Sample,
-        folds: Folds,
+        sample: LabelledSample,
+        folds: RepeatedFolds,
         chosen: Chosen,
-        plan: Plan,
+        plan: RunOptions,
         confidence: float,
         seed: int,
         notes: Sequence[str] = (),
@@ -77,7 +77,7 @@ class Request:
         outcomes: Sequence[Outcome],
         store: Store | None,
         labels: tuple[str, str] | None = None,
-    ) -> Facts:
+    ) -> LeaderboardFacts:
         """Compute the results so far."""
         sample = self.sample
         ranked, others = standings(outcomes, sample, self.folds, self._confidence)
@@ -90,7 +90,7 @@ class Request:
             notes.append(f"no fit was begun after {self._plan.time_limit:g} s")
         first = int(np.argmax(sample.positive))
         given = str(sample.y[np.argmin(sample.positive)]), str(sample.y[first])
-        return Facts(
+        return LeaderboardFacts(
             ranked,
             others,
             sample.n_rows,
@@ -164,5 +164,5 @@ def read_request(
     )
     folds = deal(sample, cv, n_repeats, seed)
     chosen = choose(models, peers, sample.n_values)
-    plan = Plan(n_jobs, parallel, limit, peer_limit)
+    plan = RunOptions(n_jobs, parallel, limit, peer_limit)
     return Request(sample, folds, chosen, plan, level, seed, notes)

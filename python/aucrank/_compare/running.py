@@ -16,10 +16,10 @@ from threadpoolctl import threadpool_limits
 
 from aucrank._base.external import known_scores
 from aucrank._compare.contestants import Contestant, n_bytes_of
-from aucrank._compare.folds import Folds
+from aucrank._compare.folds import RepeatedFolds
 from aucrank._compare.outcome import FoldResult, Outcome
 from aucrank._compare.progress import Progress, Say, duration
-from aucrank._compare.sample import Sample
+from aucrank._compare.sample import LabelledSample
 from aucrank._compare.store import Store
 from aucrank._data.column_warnings import inner_fits_are_silent
 from aucrank._utils.threads import effective_n_threads
@@ -31,7 +31,7 @@ _Task = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunOptions:
     """How the models are run.
 
     Attributes
@@ -54,9 +54,9 @@ class Plan:
 
 def run(
     contestants: Sequence[Contestant],
-    sample: Sample,
-    folds: Folds,
-    plan: Plan,
+    sample: LabelledSample,
+    folds: RepeatedFolds,
+    plan: RunOptions,
     outcomes: list[Outcome],
     store: Store | None = None,
     say: Say = lambda kind, text: None,
@@ -67,11 +67,11 @@ def run(
     ----------
     contestants : sequence of Contestant
         The models.
-    sample : Sample
+    sample : LabelledSample
         The rows.
-    folds : Folds
+    folds : RepeatedFolds
         The folds.
-    plan : Plan
+    plan : RunOptions
         Number of threads, and time limits.
     outcomes : list of Outcome
         One is appended for each model, and filled as its folds complete: after an interrupt it
@@ -153,7 +153,7 @@ def run(
 
 def _known(
     contestants: Sequence[Contestant],
-    folds: Folds,
+    folds: RepeatedFolds,
     outcomes: Sequence[Outcome],
     store: Store | None,
 ) -> list[str | None]:
@@ -167,7 +167,7 @@ def _known(
     return prints
 
 
-def _share(plan: Plan, n_tasks: int) -> tuple[int, int | None]:
+def _share(plan: RunOptions, n_tasks: int) -> tuple[int, int | None]:
     """Return the number of parallel fits, and the ``n_jobs`` of each."""
     if plan.parallel == "threads":
         return 1, plan.n_jobs
@@ -215,7 +215,11 @@ def _as_done(
 
 
 def _one_fold(
-    contestant: Contestant, sample: Sample, folds: Folds, number: int, n_jobs: int | None
+    contestant: Contestant,
+    sample: LabelledSample,
+    folds: RepeatedFolds,
+    number: int,
+    n_jobs: int | None,
 ) -> FoldResult:
     fold = folds.listed[number]
     fit, X_test = contestant.fit(fold.train, sample.weight, n_jobs), contestant.rows(fold.test)
@@ -228,7 +232,7 @@ def _one_fold(
     return FoldResult(scores, fitted - start, scored - fitted, n_bytes_of(model), n_rules)
 
 
-def scores_of(outcome: Outcome, folds: Folds, n_rows: int) -> NDArray[np.float64]:
+def scores_of(outcome: Outcome, folds: RepeatedFolds, n_rows: int) -> NDArray[np.float64]:
     """Return the score of each row by repeat, for a model that completed all folds."""
     scores = np.zeros((n_rows, folds.n_repeats))
     for number, fold in enumerate(folds.listed):
@@ -236,7 +240,7 @@ def scores_of(outcome: Outcome, folds: Folds, n_rows: int) -> NDArray[np.float64
     return scores
 
 
-def fold_numbers(folds: Folds, n_rows: int) -> NDArray[np.intp]:
+def fold_numbers(folds: RepeatedFolds, n_rows: int) -> NDArray[np.intp]:
     """Return the fold of each row by repeat."""
     numbers = np.zeros((n_rows, folds.n_repeats), dtype=np.intp)
     for number, fold in enumerate(folds.listed):

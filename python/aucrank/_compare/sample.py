@@ -60,7 +60,7 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Sample:
+class LabelledSample:
     """Labelled rows, without those of weight 0.
 
     Attributes
@@ -127,7 +127,7 @@ def read_sample(
     time: ArrayLike | None = None,
     *,
     are_groups_timed: bool = False,
-) -> Sample:
+) -> LabelledSample:
     """Check the user's data, and warn of suspicious columns once.
 
     Times may be those of groups already, which is known for a data set: ``are_groups_timed``.
@@ -158,7 +158,7 @@ def read_sample(
     kept = np.arange(len(positive)) if weight is None else np.flatnonzero(weight)
     matrix = _as_matrix(columns, schema, kept)
     take = row_taker(X)
-    return Sample(
+    return LabelledSample(
         rows=lambda rows: take(kept[rows]),
         matrix=matrix,
         y=classes[positive.astype(np.intp)][kept],

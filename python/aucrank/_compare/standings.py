@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from aucrank._compare.folds import Folds
+from aucrank._compare.folds import RepeatedFolds
 from aucrank._compare.outcome import Outcome
 from aucrank._compare.running import fold_numbers, scores_of
-from aucrank._compare.sample import Sample
+from aucrank._compare.sample import LabelledSample
 from aucrank._report.comparison import adjusted, of_family
 from aucrank.metrics import AucComparison, AucInterval
 from aucrank.metrics._cross_validated import (
@@ -57,7 +57,7 @@ class Standing:
 
 
 def standings(
-    outcomes: Sequence[Outcome], sample: Sample, folds: Folds, confidence: float
+    outcomes: Sequence[Outcome], sample: LabelledSample, folds: RepeatedFolds, confidence: float
 ) -> tuple[list[Standing], list[Outcome]]:
     """Return the models that completed all folds, the best first, and those that did not.
 

@@ -35,7 +35,7 @@ _GREATEST = 2**63
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _StoredFit:
     """A line of the file, whose scores are unpacked only on demand."""
 
     number: int
@@ -74,7 +74,7 @@ class Store:
     def __init__(self, path: str | os.PathLike[str], sample: str, folds: str) -> None:
         self._path = Path(path)
         self._header = {"format": _FORMAT, "version": _VERSION, "rows": sample, "folds": folds}
-        self._lines: list[_Line] = []
+        self._lines: list[_StoredFit] = []
         self._n_taken = 0
         self._changed: list[str] = []
         if self._path.exists() and self._path.stat().st_size > 0:
@@ -202,8 +202,8 @@ class Store:
         return said
 
 
-def _parse(number: int, line: dict[str, Any]) -> _Line:
-    return _Line(
+def _parse(number: int, line: dict[str, Any]) -> _StoredFit:
+    return _StoredFit(
         number,
         _checked(line["model"], str),
         _checked(line["fingerprint"], str),

@@ -220,7 +220,7 @@ def each_column(columns: Columns) -> Iterator[NDArray[Any]]:
     return (one_column(columns, index) for index in range(n_features))
 
 
-class _Table(Protocol):
+class _ReadableColumns(Protocol):
     """Columns that can be read one by one."""
 
     n_rows: int
@@ -249,7 +249,7 @@ class _Table(Protocol):
         """All columns as one array of float32 or float64, if that costs no more than a list."""
 
 
-def _gather(table: _Table, coded: dict[int, NDArray[Any]]) -> Columns:
+def _gather(table: _ReadableColumns, coded: dict[int, NDArray[Any]]) -> Columns:
     if not coded and (matrix := table.matrix()) is not None:
         return matrix
     return [
@@ -316,7 +316,7 @@ def _positions_of(categorical_features: Any, names: list[str] | None, n_features
     }
 
 
-def _open(estimator: BaseEstimator, X: Any, *, reset: bool, as_it_is: bool) -> _Table:
+def _open(estimator: BaseEstimator, X: Any, *, reset: bool, as_it_is: bool) -> _ReadableColumns:
     """Check the shape and the names of ``X``; with ``as_it_is``, an array keeps its dtype."""
     X = as_frame(X)
     frame = nw.from_native(X, pass_through=True)

@@ -21,7 +21,7 @@ class AboveHalf:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class StepLink:
     """A probability for each possible value of a score.
 
     Attributes
@@ -62,7 +62,7 @@ class OwnFormula:
     formula: Formula
 
 
-Link: TypeAlias = LogOdds | AboveHalf | Steps | Curve | OwnFormula
+Link: TypeAlias = LogOdds | AboveHalf | StepLink | Curve | OwnFormula
 
 
 def probability_of(score: Formula, link: Link | None, name: str) -> Formula:
@@ -87,7 +87,7 @@ def probability_of(score: Formula, link: Link | None, name: str) -> Formula:
             return Logistic(score)
         case AboveHalf():
             return Sum((score, Constant(0.5)))
-        case Steps(scores, probabilities):
+        case StepLink(scores, probabilities):
             return StepsOf(score, tuple(scores[1:].tolist()), tuple(probabilities.tolist()))
         case OwnFormula(formula):
             return formula

@@ -196,7 +196,7 @@ class _Counter:
                     self._condition(part, times)
 
 
-class _Cells(NamedTuple):
+class _ConditionSize(NamedTuple):
     """Tests of a condition as a tree of tests, and its leaves on either side."""
 
     tests: int
@@ -219,37 +219,37 @@ def _n_copied(nodes: Sequence[Branch | Leaf]) -> int:
     return sizes[0]
 
 
-def _cells(condition: Condition) -> _Cells:
+def _cells(condition: Condition) -> _ConditionSize:
     match condition:
         case Fork(_, _, left, right):
             first, second = _cells(left), _cells(right)
-            return _Cells(
+            return _ConditionSize(
                 1 + first.tests + second.tests,
                 first.left + second.left,
                 first.right + second.right,
             )
         case All(conditions):
-            found = _Cells(0, 1, 0)
+            found = _ConditionSize(0, 1, 0)
             for part in map(_cells, conditions):
-                found = _Cells(
+                found = _ConditionSize(
                     found.tests + found.left * part.tests,
                     found.left * part.left,
                     found.right + found.left * part.right,
                 )
             return found
         case AnyOf(conditions):
-            found = _Cells(0, 0, 1)
+            found = _ConditionSize(0, 0, 1)
             for part in map(_cells, conditions):
-                found = _Cells(
+                found = _ConditionSize(
                     found.tests + found.right * part.tests,
                     found.left + found.right * part.left,
                     found.right * part.right,
                 )
             return found
         case Always(holds):
-            return _Cells(0, int(holds), int(not holds))
+            return _ConditionSize(0, int(holds), int(not holds))
         case _:
-            return _Cells(1, 1, 1)
+            return _ConditionSize(1, 1, 1)
 
 
 #: Bytes of a form: of its beginning and end ("fixed"), and of each of the `Parts` of a formula.

@@ -161,7 +161,7 @@ class _Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class _Steps:
+class _AssignStep:
     """Assign the value of a step function of a known number."""
 
     feature: int
@@ -179,7 +179,7 @@ class _Equal:
     fails: "_Way"
 
 
-_Way = _Value | _Node | _Choice | _Steps | _Equal
+_Way = _Value | _Node | _Choice | _AssignStep | _Equal
 
 
 def _root(tree: _Treelike, factor: float) -> _Way:
@@ -190,7 +190,7 @@ def _root(tree: _Treelike, factor: float) -> _Way:
         case Indicator(condition, value):
             return _Choice(condition, _Value(factor * value), _Value(0.0))
         case NumberSteps(feature, thresholds, values, missing, special):
-            way: _Way = _Steps(feature, thresholds, tuple(factor * value for value in values))
+            way: _Way = _AssignStep(feature, thresholds, tuple(factor * value for value in values))
             for number, value in special:
                 way = _Equal(feature, number, _Value(factor * value), way)
             is_known = Test(feature, Known(goes_left=True), missing_left=False)
@@ -247,11 +247,11 @@ class _TreeWriter:
             case _Value(value):
                 self._builder.leaf(value)
                 return ()
-            case _Steps(feature, thresholds, values):
+            case _AssignStep(feature, thresholds, values):
                 middle = len(thresholds) // 2
                 self._number(feature, "<", thresholds[middle], keys)
-                below = _Steps(feature, thresholds[:middle], values[: middle + 1])
-                return below, _Steps(feature, thresholds[middle + 1 :], values[middle + 1 :])
+                below = _AssignStep(feature, thresholds[:middle], values[: middle + 1])
+                return below, _AssignStep(feature, thresholds[middle + 1 :], values[middle + 1 :])
             case _Equal(feature, value, holds, fails):
                 self._number(feature, "==", value, keys)
                 return holds, fails
@@ -317,7 +317,7 @@ def _simplest(way: _Way) -> _Way:
                     return _Value(factor * node.value)
                 left, right = (_Node(tree, side, factor) for side in (node.left, node.right))
                 way = _Choice(node.condition, left, right)
-            case _Steps(_, thresholds, values) if not thresholds:
+            case _AssignStep(_, thresholds, values) if not thresholds:
                 return _Value(values[0])
             case _Choice(Always(is_so), holds, fails):
                 way = holds if is_so else fails

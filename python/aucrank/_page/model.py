@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aucrank._page import formats
-from aucrank._page.page import Chapter, Fold, import_jinja, render
-from aucrank._page.tables import MOST_ROWS, Bar, Head, View, parameters, parts_of
+from aucrank._page.page import Chapter, Collapsed, import_jinja, render
+from aucrank._page.tables import MOST_ROWS, Bar, Heading, View, parameters, parts_of
 from aucrank._utils.words import plural
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def model_page(ranker: BaseRanker) -> str:
         inside.text = f"A {kind} has no short form: the columns above show most of it."
     settings = parameters(ranker, "Parameters of the estimator")
     if settings is not None:
-        inside.folds.append(Fold("Parameters", [settings]))
+        inside.folds.append(Collapsed("Parameters", [settings]))
     return render(
         title=f"{kind}: {positive} above {negative}",
         timestamp=None,
@@ -72,14 +72,14 @@ def _summary(ranker: BaseRanker, negative: object, positive: object) -> list[str
 def _columns(ranker: BaseRanker) -> View:
     """Show the columns, the most important first."""
     schema = ranker._schema
-    heads = [Head("Column", is_text=True), Head("Kind", is_text=True)]
+    heads = [Heading("Column", is_text=True), Heading("Kind", is_text=True)]
     importance_of = ranker._of_features().get("importance")
     importance = (
         None if importance_of is None else np.asarray(list(importance_of), dtype=np.float64)
     )
     order = np.arange(len(schema.features))
     if importance is not None:
-        heads.append(Head("Importance"))
+        heads.append(Heading("Importance"))
         order = np.argsort(-importance, kind="stable")
     largest = 0.0 if importance is None else np.max(importance, initial=0.0)
     rows: list[list[str | Bar]] = []

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from aucrank._core import __version__
-from aucrank._page.tables import Part, View
+from aucrank._page.tables import ModelPart, View
 from aucrank._utils.extras import import_extra
 from aucrank._utils.plain_text import escaped
 
@@ -22,7 +22,7 @@ _TEMPLATES = "templates"
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class Collapsed:
     """Collapsed tables.
 
     Attributes
@@ -53,9 +53,9 @@ class Chapter:
         Pictures, side by side where there is room.
     tables : list of View
         Tables.
-    folds : list of Fold
+    folds : list of Collapsed
         Collapsed tables.
-    parts : list of Part
+    parts : list of ModelPart
         Parts of a model's own description.
     subchapters : list of Chapter
         Chapters one level below.
@@ -68,8 +68,8 @@ class Chapter:
     text: str = ""
     charts: list[Chart] = field(default_factory=list)
     tables: list[View] = field(default_factory=list)
-    folds: list[Fold] = field(default_factory=list)
-    parts: list[Part] = field(default_factory=list)
+    folds: list[Collapsed] = field(default_factory=list)
+    parts: list[ModelPart] = field(default_factory=list)
     subchapters: list[Chapter] = field(default_factory=list)
     is_small: bool = False
 

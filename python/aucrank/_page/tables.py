@@ -46,7 +46,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class Heading:
     """The heading of a column.
 
     Attributes
@@ -69,7 +69,7 @@ class View:
     ----------
     caption : str
         Caption.
-    heads : list of Head
+    heads : list of Heading
         Of the columns.
     rows : list of lists of str or Bar
         The cells.
@@ -78,7 +78,7 @@ class View:
     """
 
     caption: str
-    heads: list[Head]
+    heads: list[Heading]
     rows: list[list[str | Bar]]
     note: str = ""
 
@@ -103,7 +103,11 @@ def parameters(estimator: Any, caption: str) -> View | None:
     ]
     return View(
         caption,
-        [Head("Parameter", is_text=True), Head("Value", is_text=True), Head("", is_text=True)],
+        [
+            Heading("Parameter", is_text=True),
+            Heading("Value", is_text=True),
+            Heading("", is_text=True),
+        ],
         rows,
         'What is not the default is marked "set".',
     )
@@ -115,7 +119,7 @@ def shortened(text: str, most: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ModelPart:
     """Parts of a model's own description.
 
     Attributes
@@ -139,10 +143,10 @@ class Part:
         return max(n_rows, self.text.count("\n") + 1) >= _FOLDED_FROM
 
 
-def parts_of(sections: Sequence[Section]) -> list[Part]:
+def parts_of(sections: Sequence[Section]) -> list[ModelPart]:
     """Return the description of an estimator as parts of a page."""
     return [
-        Part(
+        ModelPart(
             section.title,
             _first_lines(section.text),
             _table_of(section) if section.table else None,
@@ -174,7 +178,7 @@ def _table_of(section: Section) -> View:
     return View(
         section.title,
         [
-            Head(str(name).replace("_", " "), is_text=words)
+            Heading(str(name).replace("_", " "), is_text=words)
             for name, words in zip(names, is_text, strict=True)
         ],
         [list(row) for row in zip(*cells, strict=True)],

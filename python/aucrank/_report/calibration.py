@@ -19,7 +19,7 @@ _N_BINS = 10
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Calibration:
+class CalibrationFacts:
     """Calibration of the probabilities of a model against observed labels.
 
     Attributes
@@ -67,7 +67,7 @@ class Calibration:
 
 def measure_calibration(
     probability: NDArray[np.float64], target: Target, confidence: float
-) -> Calibration:
+) -> CalibrationFacts:
     """Compare probabilities with observed labels.
 
     With weights, intervals use Kish's effective number of rows (Σw)² / Σw²; with groups, the number
@@ -81,7 +81,7 @@ def measure_calibration(
     rate = observed / total
     variance = _variance_of_sum(probability, target)
     bins = _bins(probability, target, confidence)
-    return Calibration(
+    return CalibrationFacts(
         bins=bins,
         expected=expected,
         observed=observed,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from scipy import stats
 
 from aucrank._page.formats import area, count, decimal, is_p, share
-from aucrank._report.calibration import Calibration
+from aucrank._report.calibration import CalibrationFacts
 from aucrank._report.columns import RARE_SHARE
-from aucrank._report.facts import Facts, ModelFacts
+from aucrank._report.facts import ModelFacts, ReportFacts
 from aucrank._utils.words import listed_first, plural
 
 #: With fewer rows of a class, intervals are wide and every curve is ragged.
@@ -34,7 +34,7 @@ LEAST_OVERLAP = 0.01
 _SHOWN = 5
 
 
-def cautions_of(facts: Facts) -> list[str]:
+def cautions_of(facts: ReportFacts) -> list[str]:
     """Return the warnings, one or two sentences each, the most severe first."""
     return [
         *_of_rows(facts),
@@ -44,7 +44,7 @@ def cautions_of(facts: Facts) -> list[str]:
     ]
 
 
-def _of_rows(facts: Facts) -> Iterator[str]:
+def _of_rows(facts: ReportFacts) -> Iterator[str]:
     overlap = facts.overlap
     if overlap is not None and overlap.share > max(LEAST_OVERLAP, 2 * overlap.share_by_chance):
         yield (
@@ -60,7 +60,7 @@ def _of_rows(facts: Facts) -> Iterator[str]:
             )
 
 
-def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
+def _of_model(model: ModelFacts, facts: ReportFacts) -> Iterator[str]:
     ranking, name = model.ranking, model.name
     interval = ranking.interval
     if interval.method == "exact":
@@ -112,7 +112,7 @@ def _of_model(model: ModelFacts, facts: Facts) -> Iterator[str]:
         )
 
 
-def _of_unknown(facts: Facts) -> Iterator[str]:
+def _of_unknown(facts: ReportFacts) -> Iterator[str]:
     """Name the columns with values unknown to a model, unless other warnings imply it."""
     in_training = {
         c.name for c in facts.columns if c.unseen is not None and c.unseen >= LEAST_SHARE
@@ -136,13 +136,13 @@ def _of_drawn_rows(model: ModelFacts) -> str:
     return "" if n_rows is None else f" of {plural(n_rows, 'row')} drawn at random"
 
 
-def is_often_outside(calibration: Calibration, confidence: float) -> bool:
+def is_often_outside(calibration: CalibrationFacts, confidence: float) -> bool:
     """Return whether the chance of so many groups outside their intervals is `UNLIKELY`."""
     n_bins = calibration.bins.n_rows
     return bool(stats.binom.cdf(calibration.n_within, n_bins, confidence) < UNLIKELY)
 
 
-def _of_columns(facts: Facts) -> Iterator[str]:
+def _of_columns(facts: ReportFacts) -> Iterator[str]:
     for verdict, said in (("shifted", "have shifted"), ("watch", "should be watched")):
         moved = [
             column

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from aucrank._data.matching import Matcher
 from aucrank._data.schema import Schema, is_missing
-from aucrank._report.rows import Column, Rows
+from aucrank._report.rows import UserColumn, UserRows
 from aucrank.metrics._shift import Shift, measure_shift
 
 #: A category of a smaller share of the rows is rare.
@@ -87,7 +87,9 @@ class Overlap:
     share_by_chance: float
 
 
-def look_at_columns(rows: Rows, training: Rows | None) -> tuple[list[ColumnFacts], Overlap | None]:
+def look_at_columns(
+    rows: UserRows, training: UserRows | None
+) -> tuple[list[ColumnFacts], Overlap | None]:
     """Summarise every column, compared with the training data if given."""
     if training is None:
         return [_facts(rows.column(index), None) for index in range(rows.n_columns)], None
@@ -102,7 +104,7 @@ def look_at_columns(rows: Rows, training: Rows | None) -> tuple[list[ColumnFacts
     return facts, _overlap(*hashes)
 
 
-def check_same_columns(rows: Rows, training: Rows) -> None:
+def check_same_columns(rows: UserRows, training: UserRows) -> None:
     """Check that the training data have the same columns.
 
     Raises
@@ -126,7 +128,7 @@ def _difference(then: Sequence[str], now: Sequence[str]) -> str:
     return "they are in another order"
 
 
-def _facts(now: Column, then: Column | None) -> ColumnFacts:
+def _facts(now: UserColumn, then: UserColumn | None) -> ColumnFacts:
     found: dict[str, Any] = {}
     n_rows = 0
     if now.numbers is not None:
@@ -162,14 +164,14 @@ def _facts(now: Column, then: Column | None) -> ColumnFacts:
     return _with_shift(facts, now, then)
 
 
-def unknown_to(schema: Schema, rows: Rows) -> dict[str, float]:
+def unknown_to(schema: Schema, rows: UserRows) -> dict[str, float]:
     """Return the share of rows with a category unknown to the model, by categorical column.
 
     Parameters
     ----------
     schema : Schema
         Columns of the model.
-    rows : Rows
+    rows : UserRows
         The rows, with these columns.
     """
     return {
@@ -181,7 +183,7 @@ def unknown_to(schema: Schema, rows: Rows) -> dict[str, float]:
     }
 
 
-def _unknown_share(column: Column, levels: Sequence[Any]) -> float:
+def _unknown_share(column: UserColumn, levels: Sequence[Any]) -> float:
     """Return the share of rows whose category is not one of some levels."""
     assert column.codes is not None
     known = set(levels)
@@ -189,7 +191,7 @@ def _unknown_share(column: Column, levels: Sequence[Any]) -> float:
     return float(strange[column.codes].mean()) if len(column.codes) else 0.0
 
 
-def _of_one_kind(now: Column, then: Column) -> tuple[Column, Column]:
+def _of_one_kind(now: UserColumn, then: UserColumn) -> tuple[UserColumn, UserColumn]:
     """Return two columns as numbers or as categories, if both can be converted.
 
     Categories match as for a model: "1" equals the number 1.
@@ -200,7 +202,7 @@ def _of_one_kind(now: Column, then: Column) -> tuple[Column, Column]:
     return _matched(now, then.levels), then
 
 
-def _matched(column: Column, levels: Sequence[Any]) -> Column:
+def _matched(column: UserColumn, levels: Sequence[Any]) -> UserColumn:
     """Return a categorical column with levels of another type replaced by those they match."""
     known, matcher = set(levels), Matcher(levels)
 
@@ -211,7 +213,7 @@ def _matched(column: Column, levels: Sequence[Any]) -> Column:
     return replace(column, levels=[match(value) for value in column.levels])
 
 
-def _with_shift(facts: ColumnFacts, now: Column, then: Column) -> ColumnFacts:
+def _with_shift(facts: ColumnFacts, now: UserColumn, then: UserColumn) -> ColumnFacts:
     places = _places(now, then)
     if places is None:
         return facts
@@ -224,7 +226,7 @@ def _with_shift(facts: ColumnFacts, now: Column, then: Column) -> ColumnFacts:
     return replace(facts, shift=shift, missing_then=then.n_missing / len(place_then))
 
 
-def _places(now: Column, then: Column) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+def _places(now: UserColumn, then: UserColumn) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
     """Return the bin of each row, now and then; missing values are in bin 0."""
     if now.numbers is not None and then.numbers is not None:
         inner = tenths(then.numbers)
@@ -256,13 +258,13 @@ def number_bins(values: NDArray[np.float64], inner: NDArray[np.float64]) -> NDAr
     return places
 
 
-def _level_bins(column: Column, bin_of: dict[Any, int]) -> NDArray[np.intp]:
+def _level_bins(column: UserColumn, bin_of: dict[Any, int]) -> NDArray[np.intp]:
     assert column.codes is not None
     table = [bin_of.get(level, len(bin_of) + 1) for level in column.levels]
     return np.array([*table, 0], dtype=np.intp)[column.codes]
 
 
-def _alike(now: Column, then: Column) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def _alike(now: UserColumn, then: UserColumn) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return numbers, now and then, that are equal if and only if the values are."""
     if now.numbers is not None and then.numbers is not None:
         return _bits(now.numbers), _bits(then.numbers)

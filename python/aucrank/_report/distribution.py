@@ -21,7 +21,7 @@ _FAR = 1.0
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Distribution:
+class ScoreHistogram:
     """Histogram of scores by class.
 
     Attributes
@@ -44,7 +44,7 @@ class Distribution:
     above: bool
 
 
-def measure_distribution(scores: NDArray[np.float64], target: Target) -> Distribution:
+def measure_distribution(scores: NDArray[np.float64], target: Target) -> ScoreHistogram:
     """Count scores by class."""
     weights = target.weights
     distinct = _few_distinct(scores)
@@ -60,7 +60,7 @@ def measure_distribution(scores: NDArray[np.float64], target: Target) -> Distrib
     for rows in (~target.positive, target.positive):
         of_class = np.bincount(place[rows], weights[rows], minlength=len(edges) - 1)
         shares.append(of_class / of_class.sum())
-    return Distribution(edges, distinct, shares[0], shares[1], below, above)
+    return ScoreHistogram(edges, distinct, shares[0], shares[1], below, above)
 
 
 def _few_distinct(scores: NDArray[np.float64]) -> NDArray[np.float64] | None:

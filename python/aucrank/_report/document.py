@@ -17,10 +17,10 @@ from aucrank._data.table import Table
 from aucrank._page.page import import_jinja
 from aucrank._report.cautions import cautions_of
 from aucrank._report.columns import check_same_columns
-from aucrank._report.facts import Facts, measure
+from aucrank._report.facts import ReportFacts, measure
 from aucrank._report.options import Options, read_options
 from aucrank._report.page import write_page
-from aucrank._report.rows import Rows
+from aucrank._report.rows import UserRows
 from aucrank._report.subgroups import MEASURES, PartFacts, Split
 from aucrank._report.subjects import (
     Target,
@@ -43,7 +43,7 @@ class Report:
 
     Parameters
     ----------
-    facts : Facts
+    facts : ReportFacts
         All measured facts.
 
     Attributes
@@ -81,7 +81,7 @@ class Report:
     One model is judged by 269 rows: 66 of class 1, the positive one, and 203 of class 0
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: ReportFacts) -> None:
         self.one_line = one_line(facts)
         self.html = write_page(facts)
         self.models = _models_table(facts)
@@ -255,9 +255,9 @@ def report(
         timestamp=timestamp,
     )
     named = name_models(models, names)
-    rows = Rows(X)
+    rows = UserRows(X)
     target = with_parts(read_target(named, y, sample_weight, rows.n_rows), groups, time, by)
-    training = None if X_train is None else Rows(X_train)
+    training = None if X_train is None else UserRows(X_train)
     made = make_report(
         {name: (model, rows) for name, model in named.items()},
         target,
@@ -270,10 +270,10 @@ def report(
 
 
 def make_report(
-    models: Mapping[str, tuple[Any, Rows]],
+    models: Mapping[str, tuple[Any, UserRows]],
     target: Target,
     options: Options,
-    training: Mapping[str, Rows] | None = None,
+    training: Mapping[str, UserRows] | None = None,
 ) -> Report:
     """Report on models that may each take different columns.
 
@@ -296,7 +296,7 @@ def make_report(
     if training is not None:
         for name, (_, rows) in models.items():
             check_same_columns(rows, training[name])
-    kept: dict[int, Rows] = {}
+    kept: dict[int, UserRows] = {}
     smaller = target
     for _, rows in models.values():
         if id(rows) not in kept:
@@ -316,7 +316,7 @@ def make_report(
     return Report(facts)
 
 
-def _models_table(facts: Facts) -> Table:
+def _models_table(facts: ReportFacts) -> Table:
     rankings = [model.ranking for model in facts.models]
     return Table(
         model=[model.name for model in facts.models],
@@ -334,7 +334,7 @@ def _models_table(facts: Facts) -> Table:
     )
 
 
-def _subgroups_table(facts: Facts) -> Table | None:
+def _subgroups_table(facts: ReportFacts) -> Table | None:
     if not facts.subgroups:
         return None
     parts = [
@@ -346,7 +346,7 @@ def _subgroups_table(facts: Facts) -> Table | None:
     return _stacked(parts, ("by", "subgroup", "model"))
 
 
-def _periods_table(facts: Facts) -> Table | None:
+def _periods_table(facts: ReportFacts) -> Table | None:
     periods = facts.periods
     if periods is None:
         return None

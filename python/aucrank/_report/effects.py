@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._base.external import known_scores
-from aucrank._report.rows import Column, Rows
+from aucrank._report.rows import UserColumn, UserRows
 from aucrank._report.subjects import Subject, Target, probabilities
 from aucrank.metrics import roc_auc_score
 
@@ -122,7 +122,7 @@ def measure_effects(subject: Subject, target: Target, seed: int) -> Effects:
     # A column of noise loses and gains by chance.
     mattering = [i for i in order if importances[i].loss > _SPREADS * importances[i].spread]
     n_rows = subject.rows.n_rows
-    some = Rows(subject.rows.take(rng.choice(n_rows, min(n_rows, _N_LOOKED_AT), replace=False)))
+    some = UserRows(subject.rows.take(rng.choice(n_rows, min(n_rows, _N_LOOKED_AT), replace=False)))
     return Effects(
         importances=[importances[index] for index in order],
         dependences=[
@@ -203,7 +203,7 @@ def _losses(
     return [before - roc_auc_score(y, after, sample_weight=weight) for after in scores]
 
 
-def _dependence(subject: Subject, index: int, rows: Rows) -> Dependence:
+def _dependence(subject: Subject, index: int, rows: UserRows) -> Dependence:
     """Set a column of the first rows, which are in random order, to some of its values."""
     column = rows.column(index)
     listed, levels = _values_to_set(column)
@@ -234,7 +234,7 @@ def _answers(subject: Subject, X: Any) -> NDArray[np.float64]:
     return probabilities(subject.estimator, X)
 
 
-def _values_to_set(column: Column) -> tuple[list[int], list[str]]:
+def _values_to_set(column: UserColumn) -> tuple[list[int], list[str]]:
     """Return rows that have the values to set a column to, and the names of categories."""
     if column.numbers is not None:
         known = np.flatnonzero(~np.isnan(column.numbers))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._base.external import known_scores
-from aucrank._report.calibration import Calibration, measure_calibration
+from aucrank._report.calibration import CalibrationFacts, measure_calibration
 from aucrank._report.columns import (
     ColumnFacts,
     Overlap,
@@ -21,12 +21,12 @@ from aucrank._report.columns import (
 )
 from aucrank._report.comparison import Comparison, compare_all
 from aucrank._report.cutoffs import CutOff, find_cut_offs
-from aucrank._report.distribution import Distribution, measure_distribution
+from aucrank._report.distribution import ScoreHistogram, measure_distribution
 from aucrank._report.effects import Effects, measure_effects
 from aucrank._report.options import Options
 from aucrank._report.periods import Periods, measure_periods
 from aucrank._report.ranking import Ranking, measure_ranking
-from aucrank._report.rows import Rows
+from aucrank._report.rows import UserRows
 from aucrank._report.subgroups import Subgroups, measure_subgroups
 from aucrank._report.subjects import Subject, Target
 from aucrank.metrics._shift import Shift, measure_shift
@@ -42,9 +42,9 @@ class ModelFacts:
         The model, with its scores.
     ranking : Ranking
         Ranking quality.
-    distribution : Distribution
+    distribution : ScoreHistogram
         Distributions of the scores of the two classes.
-    calibration : Calibration or None
+    calibration : CalibrationFacts or None
         Calibration of its probabilities; None for a model without probabilities.
     cut_offs : list of CutOff
         Cut-offs of its score.
@@ -58,8 +58,8 @@ class ModelFacts:
 
     subject: Subject
     ranking: Ranking
-    distribution: Distribution
-    calibration: Calibration | None
+    distribution: ScoreHistogram
+    calibration: CalibrationFacts | None
     cut_offs: list[CutOff]
     effects: Effects
     shift: Shift | None
@@ -72,7 +72,7 @@ class ModelFacts:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Facts:
+class ReportFacts:
     """All facts of a report.
 
     Attributes
@@ -130,8 +130,8 @@ def measure(
     subjects: Sequence[Subject],
     target: Target,
     options: Options,
-    training: Sequence[Rows] | None = None,
-) -> Facts:
+    training: Sequence[UserRows] | None = None,
+) -> ReportFacts:
     """Measure all facts of a report.
 
     Parameters
@@ -142,7 +142,7 @@ def measure(
         Labels and weights of the rows.
     options : Options
         Options of the report.
-    training : sequence of Rows, default=None
+    training : sequence of UserRows, default=None
         Training rows of each model, as it takes them.
     """
     then = None
@@ -168,7 +168,7 @@ def measure(
         )
         columns |= {column.name: column for column in found if column.name not in columns}
         overlap = overlap or of_rows
-    return Facts(
+    return ReportFacts(
         options=options,
         n_rows=len(target.positive),
         n_positive=int(target.positive.sum()),

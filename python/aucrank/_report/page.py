@@ -7,7 +7,7 @@ from typing import Any
 
 from aucrank._base.summary import Section
 from aucrank._page import formats
-from aucrank._page.page import Chapter, Fold, render
+from aucrank._page.page import Chapter, Collapsed, render
 from aucrank._page.tables import View, parameters, parts_of
 from aucrank._report import part_tables, tables
 from aucrank._report.cautions import (
@@ -21,7 +21,7 @@ from aucrank._report.cautions import (
 )
 from aucrank._report.charts import figures, parts
 from aucrank._report.columns import RARE_SHARE
-from aucrank._report.facts import Facts, ModelFacts
+from aucrank._report.facts import ModelFacts, ReportFacts
 from aucrank._report.options import Costs
 from aucrank._report.periods import Periods
 from aucrank._report.subgroups import Subgroups
@@ -29,7 +29,7 @@ from aucrank._report.words import summary_of
 from aucrank._utils.words import listed, plural
 
 
-def write_page(facts: Facts) -> str:
+def write_page(facts: ReportFacts) -> str:
     """Write the page of a report."""
     return render(
         title=title_of(facts),
@@ -42,7 +42,7 @@ def write_page(facts: Facts) -> str:
     )
 
 
-def title_of(facts: Facts) -> str:
+def title_of(facts: ReportFacts) -> str:
     """Return the heading of the page."""
     if facts.options.title is not None:
         return facts.options.title
@@ -53,7 +53,7 @@ def title_of(facts: Facts) -> str:
     )
 
 
-def chapters_of(facts: Facts) -> list[Chapter]:
+def chapters_of(facts: ReportFacts) -> list[Chapter]:
     """Return the parts of the page, in order."""
     chapters = [_ranking(facts)]
     if facts.comparisons:
@@ -71,7 +71,7 @@ def chapters_of(facts: Facts) -> list[Chapter]:
     return chapters
 
 
-def _ranking(facts: Facts) -> Chapter:
+def _ranking(facts: ReportFacts) -> Chapter:
     charts = [figures.roc_of_all(facts)]
     if len(facts.models) > 1:
         charts += [
@@ -89,7 +89,7 @@ def _ranking(facts: Facts) -> Chapter:
     )
 
 
-def _comparison(facts: Facts) -> Chapter:
+def _comparison(facts: ReportFacts) -> Chapter:
     return Chapter(
         "comparison",
         "Comparison",
@@ -100,7 +100,7 @@ def _comparison(facts: Facts) -> Chapter:
     )
 
 
-def _gains(facts: Facts) -> Chapter:
+def _gains(facts: ReportFacts) -> Chapter:
     return Chapter(
         "gains",
         "Gains and lift",
@@ -111,7 +111,7 @@ def _gains(facts: Facts) -> Chapter:
     )
 
 
-def _distribution(facts: Facts) -> Chapter:
+def _distribution(facts: ReportFacts) -> Chapter:
     return Chapter(
         "scores",
         "Scores of the two classes",
@@ -122,7 +122,7 @@ def _distribution(facts: Facts) -> Chapter:
     )
 
 
-def _calibration(facts: Facts) -> Chapter:
+def _calibration(facts: ReportFacts) -> Chapter:
     known = [
         (place, model) for place, model in enumerate(facts.models) if model.calibration is not None
     ]
@@ -133,11 +133,11 @@ def _calibration(facts: Facts) -> Chapter:
         " ranking does not need it; a decision by cost or a price does.",
         [figures.calibration_chart(model, place) for place, model in known],
         [tables.calibration(facts), tables.calibration_curves(facts)],
-        [Fold("Groups of rows", [tables.calibration_groups(model) for _, model in known])],
+        [Collapsed("Groups of rows", [tables.calibration_groups(model) for _, model in known])],
     )
 
 
-def _decisions(facts: Facts) -> Chapter:
+def _decisions(facts: ReportFacts) -> Chapter:
     return Chapter(
         "decisions",
         "Decisions",
@@ -149,7 +149,7 @@ def _decisions(facts: Facts) -> Chapter:
     )
 
 
-def _cut_offs(facts: Facts) -> Chapter:
+def _cut_offs(facts: ReportFacts) -> Chapter:
     costs: Costs = facts.options.costs[len(facts.options.costs) // 2]
     text = (
         "Where to cut the score in two. Costs are those that were given."
@@ -171,11 +171,11 @@ def _tables_or_folds(views: Sequence[View], what: str) -> dict[str, Any]:
     first, *others = views
     return {
         "tables": [first],
-        "folds": [Fold(f"The {what} of the other models", others)] if others else [],
+        "folds": [Collapsed(f"The {what} of the other models", others)] if others else [],
     }
 
 
-def _subgroups(facts: Facts) -> Chapter:
+def _subgroups(facts: ReportFacts) -> Chapter:
     return Chapter(
         "subgroups",
         "Subgroups",
@@ -188,7 +188,7 @@ def _subgroups(facts: Facts) -> Chapter:
     )
 
 
-def _subgroups_by(facts: Facts, found: Subgroups, place: int) -> Chapter:
+def _subgroups_by(facts: ReportFacts, found: Subgroups, place: int) -> Chapter:
     known = [
         at for at, model in enumerate(facts.models) if found.models[at].calibration is not None
     ]
@@ -205,13 +205,13 @@ def _subgroups_by(facts: Facts, found: Subgroups, place: int) -> Chapter:
         f"{plural(len(found.split.labels), 'subgroup')}. {found.split.how}".strip(),
         [parts.auc_chart(facts, found.split, found.models, found.split.name)],
         [part_tables.equality_tests(facts, found), *first],
-        [Fold("The subgroups of the other models", [view for own in others for view in own])]
+        [Collapsed("The subgroups of the other models", [view for own in others for view in own])]
         if others
         else [],
     )
 
 
-def _periods(facts: Facts, periods: Periods) -> Chapter:
+def _periods(facts: ReportFacts, periods: Periods) -> Chapter:
     charts = [
         parts.auc_chart(facts, periods.split, [own.parts for own in periods.models], "period"),
         parts.rate_chart(facts, periods),
@@ -231,13 +231,13 @@ def _periods(facts: Facts, periods: Periods) -> Chapter:
         f" {periods.split.how}".rstrip(),
         charts,
         first,
-        [Fold("The periods of the other models", [view for own in others for view in own])]
+        [Collapsed("The periods of the other models", [view for own in others for view in own])]
         if others
         else [],
     )
 
 
-def _columns(facts: Facts) -> Chapter:
+def _columns(facts: ReportFacts) -> Chapter:
     text = (
         f"{plural(len(facts.columns), 'column')} in {plural(facts.n_rows, 'row')}."
         if facts.n_training is None
@@ -278,7 +278,7 @@ def _model(model: ModelFacts, place: int) -> Chapter:
         inside.text = f"{kind} does not show what is in it."
     settings = parameters(estimator, f"{model.name}: parameters")
     if settings is not None:
-        inside.folds.append(Fold("Parameters", [settings]))
+        inside.folds.append(Collapsed("Parameters", [settings]))
     return Chapter(
         anchor,
         f"Model: {model.name}",
@@ -294,7 +294,7 @@ def _sections(estimator: Any) -> list[Section]:
     return [section for section in described if isinstance(section, Section)]
 
 
-def _limits(facts: Facts) -> list[str]:
+def _limits(facts: ReportFacts) -> list[str]:
     """Describe the limits for the warnings of the page."""
     level = facts.options.confidence
     return [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from aucrank._page import formats
-from aucrank._page.tables import Bar, Head, View, shortened
-from aucrank._report.facts import Facts
+from aucrank._page.tables import Bar, Heading, View, shortened
+from aucrank._report.facts import ReportFacts
 from aucrank._report.periods import Periods
 from aucrank._report.subgroups import MEASURES, Interval, PartFacts, Split, Subgroups
 
@@ -14,7 +14,7 @@ from aucrank._report.subgroups import MEASURES, Interval, PartFacts, Split, Subg
 _LETTERS = 60
 
 
-def subgroup_aucs(facts: Facts, found: Subgroups, place: int) -> View:
+def subgroup_aucs(facts: ReportFacts, found: Subgroups, place: int) -> View:
     """Show the AUC of a model in each subgroup."""
     return _aucs(
         facts,
@@ -31,19 +31,19 @@ def subgroup_aucs(facts: Facts, found: Subgroups, place: int) -> View:
     )
 
 
-def equality_tests(facts: Facts, found: Subgroups) -> View:
+def equality_tests(facts: ReportFacts, found: Subgroups) -> View:
     """Show the test of equal AUCs, and the AUCs within and between subgroups."""
     return View(
         f"Within and between the subgroups by {found.split.name}",
         [
-            Head("Model", is_text=True),
-            Head("AUC of all pairs"),
-            Head("Within subgroups"),
-            Head("Share of pairs"),
-            Head("Between subgroups"),
-            Head("\N{GREEK SMALL LETTER CHI}² of equal AUCs"),
-            Head("Degrees of freedom"),
-            Head("p"),
+            Heading("Model", is_text=True),
+            Heading("AUC of all pairs"),
+            Heading("Within subgroups"),
+            Heading("Share of pairs"),
+            Heading("Between subgroups"),
+            Heading("\N{GREEK SMALL LETTER CHI}² of equal AUCs"),
+            Heading("Degrees of freedom"),
+            Heading("p"),
         ],
         [
             [
@@ -64,7 +64,7 @@ def equality_tests(facts: Facts, found: Subgroups) -> View:
     )
 
 
-def subgroup_calibration(facts: Facts, found: Subgroups, place: int) -> View:
+def subgroup_calibration(facts: ReportFacts, found: Subgroups, place: int) -> View:
     """Show the calibration of a model in each subgroup."""
     calibration = found.models[place].calibration
     assert calibration is not None
@@ -73,10 +73,10 @@ def subgroup_calibration(facts: Facts, found: Subgroups, place: int) -> View:
     return View(
         f"{facts.models[place].name}: calibration by {found.split.name}",
         [
-            Head("Subgroup", is_text=True),
-            Head("Intercept"),
-            Head("Slope"),
-            Head("Observed per expected"),
+            Heading("Subgroup", is_text=True),
+            Heading("Intercept"),
+            Heading("Slope"),
+            Heading("Observed per expected"),
         ],
         [
             [shortened(label, _LETTERS), *(_figure(column[part]) for column in columns)]
@@ -89,7 +89,7 @@ def subgroup_calibration(facts: Facts, found: Subgroups, place: int) -> View:
     )
 
 
-def period_aucs(facts: Facts, periods: Periods, place: int) -> View:
+def period_aucs(facts: ReportFacts, periods: Periods, place: int) -> View:
     """Show the AUC of a model in each period."""
     own = periods.models[place].parts
     test = own.ranking
@@ -105,13 +105,13 @@ def period_aucs(facts: Facts, periods: Periods, place: int) -> View:
     )
 
 
-def period_rates(facts: Facts, periods: Periods, place: int) -> View:
+def period_rates(facts: ReportFacts, periods: Periods, place: int) -> View:
     """Show observed and expected positives and the shift of scores in each period."""
     own = periods.models[place]
     ratios = None if own.parts.calibration is None else own.parts.calibration[MEASURES[-1]]
-    heads = [Head("Period", is_text=True), Head("Observed"), Head("Interval")]
+    heads = [Heading("Period", is_text=True), Heading("Observed"), Heading("Interval")]
     if ratios is not None:
-        heads += [Head("Expected"), Head("Observed per expected")]
+        heads += [Heading("Expected"), Heading("Observed per expected")]
     rows: list[list[str | Bar]] = []
     for part, label in enumerate(periods.split.labels):
         observed, low, high = (
@@ -127,7 +127,7 @@ def period_rates(facts: Facts, periods: Periods, place: int) -> View:
         rows.append([*row, formats.decimal(float(own.psi[part])), own.verdict[part]])
     return View(
         f"{facts.models[place].name}: shares of positives and drift by period",
-        [*heads, Head("PSI of the score"), Head("Verdict", is_text=True)],
+        [*heads, Heading("PSI of the score"), Heading("Verdict", is_text=True)],
         rows,
         f"The PSI compares the scores of a period with those of {periods.since}, in tenths of the"
         " latter. Few rows move it by chance alone.",
@@ -135,7 +135,7 @@ def period_rates(facts: Facts, periods: Periods, place: int) -> View:
 
 
 def _aucs(
-    facts: Facts,
+    facts: ReportFacts,
     split: Split,
     own: PartFacts,
     caption: str,
@@ -171,13 +171,13 @@ def _aucs(
     return View(
         caption,
         [
-            Head("Period" if split.name == "time" and not more else "Subgroup", is_text=True),
-            Head("Rows"),
-            Head(f"Positives{weighted}"),
-            Head("Share of positives"),
-            Head("AUC"),
-            Head(f"Interval, {formats.share(facts.options.confidence, 0)}"),
-            *(Head(text) for text, _ in more),
+            Heading("Period" if split.name == "time" and not more else "Subgroup", is_text=True),
+            Heading("Rows"),
+            Heading(f"Positives{weighted}"),
+            Heading("Share of positives"),
+            Heading("AUC"),
+            Heading(f"Interval, {formats.share(facts.options.confidence, 0)}"),
+            *(Heading(text) for text, _ in more),
         ],
         rows,
         note,

@@ -17,7 +17,7 @@ from aucrank._data.schema import Factor, is_missing
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Column:
+class UserColumn:
     """One column of some rows.
 
     Attributes
@@ -43,7 +43,7 @@ class Column:
     n_missing: int
     other: nw.Series[Any] | None = None
 
-    def as_categories(self) -> Column:
+    def as_categories(self) -> UserColumn:
         """Return a numeric column as a categorical one."""
         if self.numbers is None:
             return self
@@ -54,7 +54,7 @@ class Column:
         return replace(self, numbers=None, codes=codes, levels=distinct[:n_levels].tolist())
 
 
-class Rows:
+class UserRows:
     """Rows as a user passed them.
 
     Parameters
@@ -115,7 +115,7 @@ class Rows:
         taken[:, index] = self.native[donors, index]
         return taken
 
-    def column(self, index: int) -> Column:
+    def column(self, index: int) -> UserColumn:
         """Summarise one column."""
         name = self.names[index]
         if self._frame is not None:
@@ -126,7 +126,7 @@ class Rows:
                 return _of_numbers(name, frames.to_numbers(series, repr(name)))
             except TypeError:
                 # Dates and the like: models may use them.
-                return Column(name, None, None, [], int(series.is_null().sum()), series)
+                return UserColumn(name, None, None, [], int(series.is_null().sum()), series)
         values = self.native[:, index]
         if values.dtype.kind in "biuf":
             return _of_numbers(name, values)
@@ -147,12 +147,12 @@ def _array(X: Any) -> NDArray[Any]:
     return array
 
 
-def _of_numbers(name: str, values: NDArray[Any]) -> Column:
+def _of_numbers(name: str, values: NDArray[Any]) -> UserColumn:
     numbers = np.ascontiguousarray(values, dtype=np.float64)
-    return Column(name, numbers, None, [], int(np.isnan(numbers).sum()))
+    return UserColumn(name, numbers, None, [], int(np.isnan(numbers).sum()))
 
 
-def _of_factors(name: str, factors: list[Factor]) -> Column:
+def _of_factors(name: str, factors: list[Factor]) -> UserColumn:
     """Join chunks of rows, each with its own values, into one list of distinct values."""
     place: dict[Any, int] = {}
     parts = []
@@ -166,4 +166,4 @@ def _of_factors(name: str, factors: list[Factor]) -> Column:
                 table[code] = place.setdefault(value, len(place))
         parts.append(table[factor.codes])
     codes = np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
-    return Column(name, None, codes, list(place), int((codes < 0).sum()))
+    return UserColumn(name, None, codes, list(place), int((codes < 0).sum()))

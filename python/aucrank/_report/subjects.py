@@ -17,7 +17,7 @@ from aucrank._data.labels import encode_binary, match_labels, plain_label
 from aucrank._data.row_blocks import read_times
 from aucrank._data.vectors import vector
 from aucrank._data.weights import check_class_sums, check_weight
-from aucrank._report.rows import Rows
+from aucrank._report.rows import UserRows
 from aucrank.metrics._clustered import read_groups
 
 #: More lines in one picture are indistinguishable.
@@ -37,7 +37,7 @@ class Subject:
         Name of the model.
     estimator : estimator
         The model itself.
-    rows : Rows
+    rows : UserRows
         The rows, with the columns that it takes.
     scores : ndarray of float64
         Score of each row.
@@ -51,7 +51,7 @@ class Subject:
 
     name: str
     estimator: Any
-    rows: Rows
+    rows: UserRows
     scores: NDArray[np.float64]
     probability: NDArray[np.float64] | None
     probability_of: NDArray[np.intp] | None
@@ -262,15 +262,15 @@ def _read_by(by: Any, n_rows: int) -> dict[str, NDArray[Any]]:
     return found
 
 
-def counted(rows: Rows, target: Target) -> tuple[Rows, Target]:
+def counted(rows: UserRows, target: Target) -> tuple[UserRows, Target]:
     """Drop the rows of weight 0."""
     if target.weight is None or (target.weight > 0).all():
         return rows, target
     kept = np.flatnonzero(target.weight > 0)
-    return Rows(rows.take(kept)), target.take(kept)
+    return UserRows(rows.take(kept)), target.take(kept)
 
 
-def score_subject(name: str, estimator: Any, rows: Rows, seed: int) -> Subject:
+def score_subject(name: str, estimator: Any, rows: UserRows, seed: int) -> Subject:
     """Score the rows by a model, and predict probabilities of at most 200,000 of them.
 
     Raises

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from aucrank._page import formats
-from aucrank._page.tables import Bar, Head, View, shortened
-from aucrank._report.calibration import Calibration
+from aucrank._page.tables import Bar, Heading, View, shortened
+from aucrank._report.calibration import CalibrationFacts
 from aucrank._report.columns import ColumnFacts
-from aucrank._report.facts import Facts, ModelFacts
+from aucrank._report.facts import ModelFacts, ReportFacts
 from aucrank.metrics import AucInterval
 
 # Thresholds at which the net benefit is shown.
@@ -18,7 +18,7 @@ _THRESHOLDS = (0.05, 0.1, 0.2, 0.5)
 _LEVEL_LETTERS = 40
 
 
-def areas(facts: Facts) -> View:
+def areas(facts: ReportFacts) -> View:
     """Show the AUC of every model, with its interval."""
     intervals = [model.ranking.interval for model in facts.models]
     low, high = min(i.low for i in intervals), max(i.high for i in intervals)
@@ -30,13 +30,13 @@ def areas(facts: Facts) -> View:
     return View(
         "Area under the ROC curve",
         [
-            Head("Model", is_text=True),
-            Head("AUC"),
-            Head(f"Interval, {formats.share(facts.options.confidence, 0)}"),
-            Head("Standard error"),
-            Head("Gini"),
-            Head("KS"),
-            Head("AUC of the hull"),
+            Heading("Model", is_text=True),
+            Heading("AUC"),
+            Heading(f"Interval, {formats.share(facts.options.confidence, 0)}"),
+            Heading("Standard error"),
+            Heading("Gini"),
+            Heading("KS"),
+            Heading("AUC of the hull"),
         ],
         [
             [
@@ -59,7 +59,7 @@ def areas(facts: Facts) -> View:
     )
 
 
-def _whose_intervals(facts: Facts) -> str:
+def _whose_intervals(facts: ReportFacts) -> str:
     if facts.n_groups is not None:
         return (
             "Intervals are Obuchowski's for rows that come in groups, on the logit scale: of"
@@ -70,7 +70,7 @@ def _whose_intervals(facts: Facts) -> str:
     )
 
 
-def partial_areas(facts: Facts) -> View:
+def partial_areas(facts: ReportFacts) -> View:
     """Show the areas over low false positive rates, and over high true positive rates."""
     most = formats.share(facts.options.max_fpr, 0)
     least = formats.share(1 - facts.options.max_fpr, 0)
@@ -78,13 +78,13 @@ def partial_areas(facts: Facts) -> View:
     return View(
         "Partial areas",
         [
-            Head("Model", is_text=True),
-            Head(f"False positive rates up to {most}: share of the area"),
-            Head("standardised"),
-            Head(f"interval, {level}"),
-            Head(f"True positive rates from {least}: share of the area"),
-            Head("standardised"),
-            Head(f"interval, {level}"),
+            Heading("Model", is_text=True),
+            Heading(f"False positive rates up to {most}: share of the area"),
+            Heading("standardised"),
+            Heading(f"interval, {level}"),
+            Heading(f"True positive rates from {least}: share of the area"),
+            Heading("standardised"),
+            Heading(f"interval, {level}"),
         ],
         [
             [
@@ -119,14 +119,14 @@ def _span(interval: AucInterval | None) -> str:
     return f"{formats.area(interval.low)} to {formats.area(interval.high)}"
 
 
-def operating_points(facts: Facts) -> View:
+def operating_points(facts: ReportFacts) -> View:
     """Show the true positive rates at some false positive rates."""
     points = facts.models[0].ranking.operating_points["fpr"].tolist()
     return View(
         "True positive rate at a false positive rate",
         [
-            Head("Model", is_text=True),
-            *(Head(formats.share(fpr, 0)) for fpr in points),
+            Heading("Model", is_text=True),
+            *(Heading(formats.share(fpr, 0)) for fpr in points),
         ],
         [
             [
@@ -157,17 +157,17 @@ def band_in_words(model: ModelFacts, confidence: float) -> str:
     return f"the band that holds the whole curve with {level} confidence (Campbell, 1994)"
 
 
-def comparisons(facts: Facts) -> View:
+def comparisons(facts: ReportFacts) -> View:
     """Show the paired tests."""
     level = facts.options.confidence
     return View(
         "Paired differences of the AUC",
         [
-            Head("Models", is_text=True),
-            Head("Difference"),
-            Head(f"Interval, {formats.share(level, 0)}"),
-            Head("p, adjusted"),
-            Head("Distinguished", is_text=True),
+            Heading("Models", is_text=True),
+            Heading("Difference"),
+            Heading(f"Interval, {formats.share(level, 0)}"),
+            Heading("p, adjusted"),
+            Heading("Distinguished", is_text=True),
         ],
         [
             [
@@ -185,7 +185,7 @@ def comparisons(facts: Facts) -> View:
     )
 
 
-def _whose_test(facts: Facts) -> str:
+def _whose_test(facts: ReportFacts) -> str:
     if facts.n_groups is None:
         return "DeLong's test on the same rows"
     return f"Obuchowski's test on the same rows, of {formats.count(facts.n_groups)} groups"
@@ -196,7 +196,12 @@ def gains(model: ModelFacts) -> View:
     table = model.ranking.gains
     return View(
         f"{model.name}: what the highest scores hold",
-        [Head("First rows"), Head("Positives found"), Head("Share of positives"), Head("Lift")],
+        [
+            Heading("First rows"),
+            Heading("Positives found"),
+            Heading("Share of positives"),
+            Heading("Lift"),
+        ],
         [
             [
                 formats.share(of_all, 0),
@@ -213,7 +218,7 @@ def gains(model: ModelFacts) -> View:
     )
 
 
-def calibration(facts: Facts) -> View:
+def calibration(facts: ReportFacts) -> View:
     """Show the calibration of the models."""
     rows: list[list[str | Bar]] = []
     for model in facts.models:
@@ -239,14 +244,14 @@ def calibration(facts: Facts) -> View:
     return View(
         "Probabilities against what happened",
         [
-            Head("Model", is_text=True),
-            Head("Positives expected"),
-            Head("Positives observed"),
-            Head("Observed per expected"),
-            Head("p"),
-            Head("Mean gap"),
-            Head("Brier score"),
-            Head("Brier skill"),
+            Heading("Model", is_text=True),
+            Heading("Positives expected"),
+            Heading("Positives observed"),
+            Heading("Observed per expected"),
+            Heading("p"),
+            Heading("Mean gap"),
+            Heading("Brier score"),
+            Heading("Brier skill"),
         ],
         rows,
         "p is the chance of so large a difference if every probability were right. The mean gap is"
@@ -256,7 +261,7 @@ def calibration(facts: Facts) -> View:
     )
 
 
-def calibration_curves(facts: Facts) -> View:
+def calibration_curves(facts: ReportFacts) -> View:
     """Show the figures of the calibration curve."""
     rows: list[list[str | Bar]] = []
     for model in facts.models:
@@ -268,12 +273,12 @@ def calibration_curves(facts: Facts) -> View:
     return View(
         "Too high, or too extreme",
         [
-            Head("Model", is_text=True),
-            Head("Intercept"),
-            Head("Slope"),
-            Head("ICI"),
-            Head("E50"),
-            Head("E90"),
+            Heading("Model", is_text=True),
+            Heading("Intercept"),
+            Heading("Slope"),
+            Heading("ICI"),
+            Heading("E50"),
+            Heading("E90"),
         ],
         rows,
         "The intercept is what the log-odds lack: 0 is perfect, and less says that probabilities"
@@ -283,7 +288,7 @@ def calibration_curves(facts: Facts) -> View:
     )
 
 
-def _measure(found: Calibration, name: str) -> str:
+def _measure(found: CalibrationFacts, name: str) -> str:
     """Write a figure with its interval."""
     table = found.curve.measures
     row = table["measure"].tolist().index(name)
@@ -293,7 +298,7 @@ def _measure(found: Calibration, name: str) -> str:
     return f"{formats.decimal(value)} ({formats.decimal(low)} to {formats.decimal(high)})"
 
 
-def decisions(facts: Facts) -> View:
+def decisions(facts: ReportFacts) -> View:
     """Show the net benefit at a few thresholds."""
     rows: list[list[str | Bar]] = []
     for model in facts.models:
@@ -318,11 +323,11 @@ def decisions(facts: Facts) -> View:
     return View(
         "Net benefit of acting from a probability on",
         [
-            Head("Model", is_text=True),
-            Head("From"),
-            Head("Net benefit"),
-            Head("Of acting on all"),
-            Head("Actions avoided"),
+            Heading("Model", is_text=True),
+            Heading("From"),
+            Heading("Net benefit"),
+            Heading("Of acting on all"),
+            Heading("Actions avoided"),
         ],
         rows,
         "In true positives a row, less the false positives by what the threshold says that they are"
@@ -339,11 +344,11 @@ def calibration_groups(model: ModelFacts) -> View:
     return View(
         f"{model.name}: groups of rows by probability",
         [
-            Head("Probabilities", is_text=True),
-            Head("Rows"),
-            Head("Predicted, mean"),
-            Head("Observed"),
-            Head("Interval of the observed"),
+            Heading("Probabilities", is_text=True),
+            Heading("Rows"),
+            Heading("Predicted, mean"),
+            Heading("Observed"),
+            Heading("Interval of the observed"),
         ],
         [
             [
@@ -394,15 +399,15 @@ def cut_offs(model: ModelFacts) -> View:
     return View(
         f"{model.name}: cut-offs",
         [
-            Head("Purpose", is_text=True),
-            Head("Score from"),
-            Head("Called positive"),
-            Head("True positive rate"),
-            Head("False positive rate"),
-            Head("Precision"),
-            Head("Cost on these rows"),
-            Head("Cost on other rows"),
-            Head("Cost without a model"),
+            Heading("Purpose", is_text=True),
+            Heading("Score from"),
+            Heading("Called positive"),
+            Heading("True positive rate"),
+            Heading("False positive rate"),
+            Heading("Precision"),
+            Heading("Cost on these rows"),
+            Heading("Cost on other rows"),
+            Heading("Cost without a model"),
         ],
         rows,
         "Costs are of 1,000 rows, and are given as that of a false positive to that of a false"
@@ -412,16 +417,21 @@ def cut_offs(model: ModelFacts) -> View:
     )
 
 
-def columns(facts: Facts) -> View:
+def columns(facts: ReportFacts) -> View:
     """Show the contents of the columns."""
     has_training = facts.n_training is not None
-    heads = [Head("Column", is_text=True), Head("Kind", is_text=True), Head("Missing")]
+    heads = [Heading("Column", is_text=True), Heading("Kind", is_text=True), Heading("Missing")]
     if has_training:
-        heads.append(Head("Missing in training"))
-    heads.append(Head("Values", is_text=True))
-    heads.append(Head("Rare levels"))
+        heads.append(Heading("Missing in training"))
+    heads.append(Heading("Values", is_text=True))
+    heads.append(Heading("Rare levels"))
     if has_training:
-        heads += [Head("Unseen levels"), Head("PSI"), Head("p"), Head("Verdict", is_text=True)]
+        heads += [
+            Heading("Unseen levels"),
+            Heading("PSI"),
+            Heading("p"),
+            Heading("Verdict", is_text=True),
+        ]
     found = facts.columns
     if has_training:
         found = sorted(found, key=lambda column: -(column.shift.psi if column.shift else -1.0))
@@ -473,7 +483,11 @@ def importances(model: ModelFacts) -> View:
     found = model.effects.importances
     most = max((one.loss for one in found), default=0.0)
     has_own = any(one.own is not None for one in found)
-    heads = [Head("Column", is_text=True), Head("AUC lost when shuffled"), Head("± deviation")]
+    heads = [
+        Heading("Column", is_text=True),
+        Heading("AUC lost when shuffled"),
+        Heading("± deviation"),
+    ]
     rows: list[list[str | Bar]] = []
     for one in found:
         row: list[str | Bar] = [
@@ -485,7 +499,7 @@ def importances(model: ModelFacts) -> View:
     left_out = model.effects.n_left_out
     return View(
         f"{model.name}: importance of the columns",
-        [*heads, Head("Importance, by the model")] if has_own else heads,
+        [*heads, Heading("Importance, by the model")] if has_own else heads,
         rows,
         f"The loss is measured on {formats.count(model.effects.n_rows)} of the rows, shuffled three"
         " times. Columns with the same information share their importance: the loss of"

@@ -8,7 +8,7 @@ from aucrank._page.formats import area, count, decimal, is_p, share, signed
 from aucrank._report.cautions import UNLIKELY
 from aucrank._report.comparison import Comparison
 from aucrank._report.cutoffs import CutOff
-from aucrank._report.facts import Facts, ModelFacts
+from aucrank._report.facts import ModelFacts, ReportFacts
 from aucrank._report.subgroups import PartFacts, Split
 from aucrank._utils.words import listed, plural
 
@@ -16,7 +16,7 @@ from aucrank._utils.words import listed, plural
 _TOP_SHARE = 0.1
 
 
-def summary_of(facts: Facts) -> list[str]:
+def summary_of(facts: ReportFacts) -> list[str]:
     """Return the sentences, grouped in paragraphs."""
     best = best_model(facts)
     return [
@@ -30,18 +30,18 @@ def summary_of(facts: Facts) -> list[str]:
     ]
 
 
-def one_line(facts: Facts) -> str:
+def one_line(facts: ReportFacts) -> str:
     """Return the gist, for a terminal."""
     best = best_model(facts)
     return f"{plural(facts.n_rows, 'row')}, {best.name}: AUC {_interval(best)}"
 
 
-def best_model(facts: Facts) -> ModelFacts:
+def best_model(facts: ReportFacts) -> ModelFacts:
     """Return the model with the highest AUC, the first among equals."""
     return max(facts.models, key=lambda model: model.ranking.auc)
 
 
-def _rows(facts: Facts) -> str:
+def _rows(facts: ReportFacts) -> str:
     positives = f"{count(facts.n_positive)} of class {facts.labels[1]}, the positive one"
     text = (
         f"{'One model is' if len(facts.models) == 1 else f'{len(facts.models)} models are'} judged"
@@ -65,7 +65,7 @@ def _interval(model: ModelFacts) -> str:
     return f"{area(interval.auc)} ({area(interval.low)} to {area(interval.high)})"
 
 
-def _areas(facts: Facts, best: ModelFacts) -> str:
+def _areas(facts: ReportFacts, best: ModelFacts) -> str:
     level = share(facts.options.confidence, 0)
     text = (
         f"{best.name} ranks a random positive row above a random negative one in"
@@ -78,7 +78,7 @@ def _areas(facts: Facts, best: ModelFacts) -> str:
     return f"{text} {listed(others)}." if others else text
 
 
-def _differences(facts: Facts, best: ModelFacts) -> str:
+def _differences(facts: ReportFacts, best: ModelFacts) -> str:
     if facts.comparisons is None:
         return "A class has one row, so the models cannot be compared."
     level = facts.options.confidence
@@ -113,7 +113,7 @@ def _gap(comparison: Comparison, best: str) -> str:
     return text if math.isnan(comparison.adjusted) else f"{text}, p {is_p(comparison.adjusted)}"
 
 
-def _top(facts: Facts, best: ModelFacts) -> str:
+def _top(facts: ReportFacts, best: ModelFacts) -> str:
     gains = best.ranking.gains
     place = gains["share"].tolist().index(_TOP_SHARE)
     captured, rate, lift = (float(gains[name][place]) for name in ("captured", "rate", "lift"))
@@ -145,7 +145,7 @@ def _probabilities(best: ModelFacts) -> str:
     )
 
 
-def _cut(facts: Facts, best: ModelFacts) -> str:
+def _cut(facts: ReportFacts, best: ModelFacts) -> str:
     own, ks, *cheapest = best.cut_offs
     if not facts.options.costs_given:
         return (
@@ -157,7 +157,7 @@ def _cut(facts: Facts, best: ModelFacts) -> str:
     return _cheapest(cheapest[0], best.name)
 
 
-def _in_parts(facts: Facts, best: ModelFacts) -> list[str]:
+def _in_parts(facts: ReportFacts, best: ModelFacts) -> list[str]:
     """Describe how the AUC of a model differs in subgroups and over time."""
     place = facts.models.index(best)
     said = [

@@ -6,14 +6,13 @@ No other module depends on which of them it was: all work on a frame goes throug
 import gzip
 import os
 import sys
-import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -29,11 +28,9 @@ from aucrank._data.data_files import UnreadableError, why_unreadable
 from aucrank._data.file_content import content_of_file, is_zip
 from aucrank._data.finite_source import FiniteSource
 from aucrank._data.frame_source import FrameSource
-from aucrank._data.labels import encode_binary
 from aucrank._data.number_text import read_number
 from aucrank._data.passes import DataChangedError, all_rows, as_written, of_written
 from aucrank._data.reading import Fitted, Reading
-from aucrank._data.row_names import RowNames
 from aucrank._data.wrapped_source import DatedSource
 from aucrank._utils.files import write_atomically
 from aucrank._utils.plain_text import shown
@@ -41,65 +38,54 @@ from aucrank._utils.warn import ReadingNote, warn_caller
 from aucrank._utils.words import did_you_mean, for_shell, listed, plural
 from aucrank.cli._csv import copy_of_pipe, is_copied
 from aucrank.cli._errors import DataError, UsageError, plain_errors, readable
-from aucrank.cli._positive import warn_of_positive
 from aucrank.cli._text import write_document
 from aucrank.cli._workbook import as_csv
 
-FileKind = Literal["csv", "parquet", "xlsx"]
+if TYPE_CHECKING:
+    # Few commands need it, and it is slow to import.
+    from aucrank.data import Dataset
 
-# Rows without a label that are named; and how many at the end of a file may be no rows.
-_SHOWN_ROWS, _LINES_OF_FOOTER = 5, 5
+FileKind = Literal["csv", "parquet", "xlsx"]
 
 # Minimal number of rows for which one may be their total, and the rounding of a sum.
 _ROWS_OF_A_TOTAL, _ROUNDED = 5, 1e-6
 
 _WORKBOOKS = (".xlsx", ".xlsm")
 
-#: Invisible characters that may surround a label.
-BLANKS = " \t\u00a0"
+# Rows of a frame whose values are looked at together.
+_CHUNK_ROWS = 65_536
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """Rows with a class each, in the form of an estimator."""
+class WholeFile:
+    """All rows of a file, and how they were read."""
 
-    X: nw.DataFrame[Any]
-    is_positive: NDArray[np.bool_]
-    labels: NDArray[Any]
-    """What the negative and the positive rows are to be called, in this order."""
-    weight: NDArray[np.float64] | None
-    target: str
-    reading: Reading | None = None
-    """How the file was read."""
-    groups: NDArray[Any] | None = None
-    """Which rows belong together."""
-    time: NDArray[Any] | None = None
-    """When each row came."""
+    frame: nw.DataFrame[Any]
+    reading: Reading
 
-    @property
-    def y(self) -> NDArray[Any]:
-        """The class of each row, such that estimators, which sort them, have the positive last."""
-        in_order = bool(self.labels[0] < self.labels[1])
-        return self.labels[self.is_positive.astype(np.intp)] if in_order else self.is_positive
+    def frames(self, columns: Sequence[str]) -> Iterator[nw.DataFrame[Any]]:
+        """Yield some of the columns, a limited number of rows at a time."""
+        frame = self.frame.select(columns)
+        return (frame[i : i + _CHUNK_ROWS] for i in range(0, len(frame), _CHUNK_ROWS))
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Rows of a data set that does not fit in memory."""
+
+    dataset: "Dataset"
 
     @property
-    def n_positive(self) -> int:
-        """Number of rows of the positive class."""
-        return int(self.is_positive.sum())
+    def reading(self) -> Reading | None:
+        """How they are read."""
+        return self.dataset.reading
 
-    @property
-    def positive(self) -> str:
-        """Text of the positive value."""
-        return text_of(self.labels[1])
+    def frames(self, columns: Sequence[str]) -> Iterator[nw.DataFrame[Any]]:
+        """Yield some of the columns, batch by batch."""
+        return (batch.frame for batch in self.dataset.passes.batches(columns))
 
-    def say(self) -> str:
-        """Return which class is positive, and how frequent it is."""
-        share = self.n_positive / len(self.is_positive)
-        return (
-            f"positive is {shown(self.target)} = {shown(self.positive)} "
-            f"({plural(self.n_positive, 'row')}, {share:.1%}), "
-            f"negative is {shown(text_of(self.labels[0]))}"
-        )
+
+Frames = WholeFile | Batches
 
 
 def file_kind(path: str | Path) -> FileKind:
@@ -343,89 +329,6 @@ def marks_everywhere(reading: Reading | None) -> str:
     return f"; {named} is of every column, {in_one} of one"
 
 
-def values_of(target: nw.Series[Any], path: str, hint: str = "") -> list[Any]:
-    """Return all values of the target, two or more, in ascending order."""
-    missing = are_missing(target).nonzero()[0]
-    return checked_values(
-        present_values(target), missing, len(missing), len(target), target.name, path, hint
-    )
-
-
-def checked_values(
-    values: Sequence[Any],
-    missing: Sequence[int] | NDArray[np.intp],
-    n_missing: int,
-    n_rows: int,
-    target: str,
-    path: str,
-    hint: str = "",
-) -> list[Any]:
-    """Sort the values of the target, two or more and none missing.
-
-    ``missing`` are the first rows without a value, from 0.
-    """
-    if n_missing:
-        rows = [f"{row + 1:,}" for row in missing[:_SHOWN_ROWS]]
-        more = f" and {n_missing - len(rows):,} more" if n_missing > len(rows) else ""
-        which = f"{', '.join(rows)}{more}" if more else listed(rows)
-        at_end = n_rows - n_missing
-        is_footer = n_missing <= _LINES_OF_FOOTER and int(missing[0]) == at_end and at_end > 0
-        are_none = "it is not a row" if n_missing == 1 else "they are not rows"
-        footer = f", with --skip-footer {n_missing} if {are_none}" if is_footer else ""
-        row, them = ("row", "it") if n_missing == 1 else ("rows", "them")
-        raise DataError(
-            f"target column {target!r} is missing in {n_missing:,} of {plural(n_rows, 'row')} of"
-            f" {path} ({row} {which} below the names of the columns); remove {them} first"
-            f"{footer}{hint}"
-        )
-    if len(values) < 2:
-        raise no_two_classes(target, values, path)
-    return sorted(values)
-
-
-def check_two(target: str, values: Sequence[Any], path: str) -> None:
-    """Raise if the target does not have two values."""
-    if len(values) > 2:
-        raise no_two_classes(target, values, path)
-
-
-def no_two_classes(target: str, values: Sequence[Any], path: str) -> DataError:
-    """Return the error of a target that does not have two values."""
-    message = (
-        f"target column {target!r} of {path} has {plural(len(values), 'distinct value')} "
-        f"({_listed(values, ', ')}); only binary classification is supported, so it must have two"
-    )
-    if len(values) > 2:
-        message += ", or --positive say which of them to rank above all others"
-    return DataError(message)
-
-
-def _listed(values: Sequence[Any], separator: str) -> str:
-    """List the first few values as text."""
-    texts = [shown(text_of(value)) for value in values[:5]]
-    if any(text != text.strip(BLANKS) or not text for text in map(text_of, values[:5])):
-        # Blanks that distinguish values have to be visible.
-        texts = [repr(text_of(value)) for value in values[:5]]
-    return separator.join(texts) + (", …" if len(values) > 5 else "")
-
-
-def hint_at_positive(target: str, values: Sequence[Any], first: Any, share: float | None) -> None:
-    """Say so where the class of two that is ranked first may not be the one that is meant."""
-    other = values[0] if first == values[1] else values[1]
-    warn_of_positive(target, text_of(first), text_of(other), share)
-
-
-def greater_of(values: Sequence[Any]) -> Any:
-    """Return which of two values is ranked first by default."""
-    # A plus sorts before a minus.
-    return "+" if set(values) == {"+", "-"} else values[-1]
-
-
-def rest(value: Any) -> str:
-    """Return the label of the rows of all classes other than this one, if there are several."""
-    return f"!= {text_of(value)}"
-
-
 def n_missing(series: nw.Series[Any]) -> int:
     """Count the missing values of a column."""
     return int(are_missing(series).sum())
@@ -478,147 +381,11 @@ def without_total(
     return frame
 
 
-def pick_class(text: str, values: Sequence[Any], column: str) -> Any:
-    """Find the one of `values` with the text `text`."""
-    for value in values:
-        is_alike = text.strip(BLANKS) == text_of(value).strip(BLANKS)
-        if is_alike or text == str(value):
-            return value
-    known = _listed(values, " and " if len(values) == 2 else ", ")
-    raise DataError(f"--positive {text}: target column {column!r} has the values {known}")
-
-
-def read_labelled(
-    path: str,
-    *,
-    target: str,
-    positive: str | None = None,
-    weight: str | None = None,
-    drop: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    row_id: str | None = None,
-    keep: Sequence[str] = (),
-    group: str | None = None,
-    time: str | None = None,
-    options: CsvOptions | None = None,
-) -> Labelled:
-    """Read a file to learn from.
-
-    The positive class is the greater value of the target, or the one that `positive` names. If the
-    target has more than two values, all others are merged into one class, and the labels are texts.
-    """
-    text = [*categorical, *([] if group is None else [group])]
-    frame, reading = read_file(path, text=text, labels=target, options=options)
-    frame = with_plain_labels(frame, target)
-    roles = [(target, "--target"), *((name, "--drop") for name in drop)]
-    roles += [(weight, "--weight")] if weight is not None else []
-    single = {"--id": row_id, "--group": group, "--time": time}
-    roles += [(named, role) for role, named in single.items() if named is not None]
-    others = {"--categorical": categorical, "--keep": keep}
-    for name, role in [*roles, *((name, role) for role, named in others.items() for name in named)]:
-        need_column(frame.columns, name, path, role)
-    taken = [name for name, _ in roles]
-    for name in taken:
-        if taken.count(name) > 1 and name in (target, weight, time):
-            raise UsageError(f"column {name!r} is given two uses")
-
-    frame = without_total(frame, target, path, CsvOptions() if options is None else options)
-    values = values_of(frame[target], path, marks_everywhere(reading))
-    if positive is None:
-        check_two(target, values, path)
-        first = greater_of(values)
-        hint_at_positive(target, values, first, float((frame[target] == first).mean()))
-    else:
-        first = pick_class(positive, values, target)
-    if len(values) == 2:
-        labels = np.array([values[0] if first == values[1] else values[1], first])
-    else:
-        labels = np.array([rest(first), text_of(first)])
-    with plain_errors(f"target column {target!r} of {path}"):
-        # Values that no estimator accepts as labels, such as dates, are unordered.
-        encode_binary(labels)
-
-    for column in (group, time):
-        if column is not None and (missing := n_missing(frame[column])):
-            raise DataError(
-                f"column {column!r} of {path} is missing in {missing:,} of"
-                f" {plural(len(frame), 'row')}: fill it, or remove these rows"
-                + marks_everywhere(reading)
-            )
-    if weight is not None:
-        with plain_errors(f"cannot read {path}"):
-            reading.check_weights(weight)
-    X = frame.drop(list(dict.fromkeys(taken)))
-    if row_id is None:
-        X = without_ids(X, {*keep, *categorical})
-    if not X.columns:
-        raise DataError(f"{path} has no column left to learn from")
-    X = as_categories(X, categorical)
-    for name, dtype in X.schema.items():
-        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Categorical, nw.Enum)):
-            raise DataError(
-                f"column {name!r} of {path} has dtype {dtype}, which is neither numeric nor text: "
-                f"leave it out with {for_shell('--drop', name)}, or take it as --categorical"
-            )
-    return Labelled(
-        X=X,
-        is_positive=(frame[target] == first).to_numpy().astype(np.bool_),
-        labels=labels,
-        weight=None if weight is None else weights_of(frame[weight], path),
-        target=target,
-        reading=reading,
-        groups=None if group is None else frame[group].to_numpy(),
-        time=None if time is None else times_of(frame[time], path),
-    )
-
-
 def times_of(series: nw.Series[Any], path: str) -> NDArray[Any]:
     """Read a column of times."""
     if not (series.dtype.is_numeric() or series.dtype.is_temporal()):
         raise DataError(f"time column {series.name!r} of {path} does not hold numbers or dates")
     return series.to_numpy()
-
-
-def with_plain_labels(frame: nw.DataFrame[Any], target: str) -> nw.DataFrame[Any]:
-    """Return the frame with blanks stripped from labels, and print a note."""
-    if target not in frame.columns or frame.schema[target] != nw.String:
-        return frame
-    stripped = frame[target].str.strip_chars(BLANKS)
-    # A label of blanks only is missing.
-    odd = [text for text in present_values(frame[target]) if text.strip(BLANKS) not in ("", text)]
-    if not odd:
-        return frame
-    say_labels(target, odd)
-    return frame.with_columns(stripped)
-
-
-def say_labels(target: str, odd: Sequence[str]) -> None:
-    """Print which labels had blanks removed."""
-    texts = listed([repr(text) for text in sorted(odd)[:5]])
-    note = f"column {shown(target)}: blanks around labels are left out ({texts})"
-    warnings.warn(ReadingNote(note, "blanks around labels left out", [target]), stacklevel=3)
-
-
-def without_ids(X: nw.DataFrame[Any], keep: Collection[str]) -> nw.DataFrame[Any]:
-    """Return the columns that do not name or number the rows, and report each new one."""
-    named = []
-    for name in X.columns:
-        if name not in keep:
-            column = RowNames(name)
-            column.look_at(X[name])
-            named += [name] if column.does else []
-    if not named or len(named) == len(X.columns):
-        return X
-    say_ids(named)
-    return X.drop(named)
-
-
-def say_ids(named: Sequence[str]) -> None:
-    """Print which columns are left out."""
-    does = "names the rows and is" if len(named) == 1 else "name the rows and are"
-    what = listed([shown(name) if name else repr(name) for name in named])
-    note = f"{what} {does} left out (see --keep)"
-    warnings.warn(ReadingNote(note, "names of rows left out", named), stacklevel=3)
 
 
 def weights_of(series: nw.Series[Any], path: str) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 import ast
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +18,15 @@ from aucrank._base.scoring import score_rows
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.reading import Fitted, Reading
 from aucrank._data.schema import Feature
-from aucrank._data.weights import check_class_sums
 from aucrank._utils.words import did_you_mean
 from aucrank.cli._data import (
-    Labelled,
+    WholeFile,
     as_categories,
-    check_two,
-    pick_class,
     read_file,
-    rest,
     text_of,
-    values_of,
 )
 from aucrank.cli._errors import DataError, UsageError, content_of, plain_errors
+from aucrank.cli._target import check_two, pick_class, rest, value_counts
 
 
 def build_estimator(
@@ -161,20 +157,6 @@ def target_of(model: SavedModel, given: str | None) -> str:
     return known
 
 
-def fit_to(estimator: Any, data: Labelled) -> None:
-    """Fit an estimator; its classes are the labels in the file, whichever is positive."""
-    check_class_sums(data.weight, data.is_positive, data.labels)
-    dealt = {
-        name: values
-        for name, values in (("groups", data.groups), ("time", data.time))
-        if values is not None
-    }
-    estimator.fit(data.X.to_native(), data.y, sample_weight=data.weight, **dealt)
-    estimator.classes_ = data.labels
-    if data.reading is not None:
-        estimator._set_reading(replace(data.reading, target=data.target))
-
-
 def save_model(estimator: Any, path: Path) -> int:
     """Save a fitted estimator; return the size of its file in bytes."""
     with plain_errors(f"cannot save {path}"):
@@ -272,12 +254,12 @@ def scores_of(model: SavedModel, X: Any, path: str) -> NDArray[np.float64]:
 
 
 def positive_rows(
-    model: SavedModel, target: Any, positive: str | None, path: str
+    model: SavedModel, frame: nw.DataFrame[Any], target: str, positive: str | None, path: str
 ) -> NDArray[np.bool_]:
     """Return which rows are positive: by the given value, else by the classes of the model."""
-    values = values_of(target, path)
-    value = positive_value(model, values, target.name, positive, path)
-    rows: NDArray[np.bool_] = (target == value).to_numpy()
+    values = list(value_counts(WholeFile(frame, Reading()), target, path))
+    value = positive_value(model, values, target, positive, path)
+    rows: NDArray[np.bool_] = (frame[target] == value).to_numpy()
     return rows
 
 

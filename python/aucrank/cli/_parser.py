@@ -42,7 +42,7 @@ from aucrank.cli._options import (
 _VALUES = ("score", "points", "probability")
 
 
-class _Parser(argparse.ArgumentParser):
+class _CommandParser(argparse.ArgumentParser):
     """A parser whose errors are one line, and are raised rather than exited with."""
 
     def error(self, message: str) -> NoReturn:
@@ -113,7 +113,7 @@ _ELSEWHERE = {
 
 def build_parser() -> argparse.ArgumentParser:
     """Make the parser of the whole command line."""
-    parser = _Parser(
+    parser = _CommandParser(
         prog="aucrank",
         description="Learn to rank positives above negatives by maximising the area under the ROC "
         "curve, with models that a person can read.",

@@ -38,14 +38,14 @@ def progress(args: argparse.Namespace) -> Iterator[Say]:
     if stream is None or getattr(args, "quiet", False) or not is_shown:
         yield silent
         return
-    line = _Line(stream, is_terminal=is_terminal)
+    line = _ProgressLine(stream, is_terminal=is_terminal)
     try:
         yield line.show
     finally:
         line.clear()
 
 
-class _Line:
+class _ProgressLine:
     """A line of the standard error stream."""
 
     def __init__(self, stream: Any, *, is_terminal: bool) -> None:

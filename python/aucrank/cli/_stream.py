@@ -1,14 +1,11 @@
 """Data of a folder, of a pattern, or too large for memory, read in batches."""
 
-import argparse
 import os
 import tempfile
 import warnings
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from time import perf_counter
 from typing import Any
 
@@ -25,30 +22,17 @@ from aucrank._data.finite_source import FiniteSource
 from aucrank._data.parquet_source import PARQUET, ParquetSource
 from aucrank._data.passes import DataChangedError, Source, need_columns
 from aucrank._data.reading import Fitted
-from aucrank._data.row_names import RowNames
 from aucrank._data.sample import bytes_of_rows
-from aucrank._data.wrapped_source import ClassesSource, DatedSource, WrappedSource, with_folders
+from aucrank._data.wrapped_source import DatedSource, WrappedSource, with_folders
 from aucrank.cli._csv import STDIN
 from aucrank.cli._data import (
-    BLANKS,
-    are_missing,
-    check_two,
-    checked_values,
-    greater_of,
-    hint_at_positive,
     kind_of,
-    marks_everywhere,
     need_column,
-    no_two_classes,
-    pick_class,
-    rest,
-    say_ids,
-    say_labels,
-    text_of,
     text_series,
 )
-from aucrank.cli._errors import DataError, UsageError, plain_errors
+from aucrank.cli._errors import DataError, plain_errors
 from aucrank.cli._model import SavedModel, check_columns, check_numbers, text_columns
+from aucrank.cli._target import PlainLabels
 from aucrank.data import Dataset
 
 #: Rows per batch.
@@ -68,15 +52,6 @@ _MEMORY = 4 << 30
 
 # The minimum for `RocState`.
 _LEAST_FOR_SCORES = 1 << 20
-
-# Name of a column of counts.
-_N_ROWS = "\x1frows"
-
-# Rows of a batch without a label that may be named.
-_KEPT_ROWS = 10
-
-# A target with more values is numeric.
-_MOST_VALUES = 10_000
 
 
 def is_streamed(path: str, memory: int | None) -> bool:
@@ -237,36 +212,6 @@ class ProgressSource(WrappedSource):
         return frame
 
 
-class PlainLabels(ClassesSource):
-    """Rows with blanks stripped from labels, with a note if there were any.
-
-    Parameters
-    ----------
-    source : Source
-        The wrapped source.
-    target : str
-        Column of labels.
-    """
-
-    def __init__(self, source: Source, target: str) -> None:
-        super().__init__(source, target, lambda text: text)
-        self._has_said = False
-
-    def _converted(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-        if frame.schema[self._target] != nw.String:
-            return frame
-        plain = frame[self._target].str.strip_chars(BLANKS)
-        odd = [
-            text
-            for text in frame[self._target].unique().to_list()
-            if text and text.strip(BLANKS) not in ("", text)
-        ]
-        if odd and not self._has_said:
-            say_labels(self._target, odd)
-            self._has_said = True
-        return frame.with_columns(plain)
-
-
 class ModelSource(ProgressSource):
     """The rows of a source in the form of a model.
 
@@ -313,130 +258,6 @@ def dataset_for(
     check_columns(model, names, path)
     with stream_errors(f"cannot read {path}"):
         return Dataset(ModelSource(source, say, model), target=target)
-
-
-def dataset_to_learn(
-    args: argparse.Namespace, options: CsvOptions, say: Callable[[str], None]
-) -> tuple[Dataset, Any, int]:
-    """Open data to learn from.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Arguments of `aucrank fit` or `aucrank compare`.
-    options : CsvOptions
-        Known options of CSV files.
-    say : callable
-        Shows a line.
-
-    Returns
-    -------
-    dataset : Dataset
-        The rows.
-    positive : object
-        Positive value of the target.
-    n_positive : int
-        Number of rows with it.
-    """
-    path, target = args.data, args.target
-    # A group 007 differs from 7.
-    text = [*args.categorical, *([] if args.group is None else [args.group])]
-    source = open_source(path, options, text=text, labels=target)
-    other_columns = {
-        "--target": [target],
-        "--weight": [args.weight],
-        "--id": [args.id],
-        "--group": [args.group],
-        "--time": [args.time],
-    }
-    for option, names in (
-        other_columns | {"--drop": args.drop, "--categorical": args.categorical}
-    ).items():
-        for name in names:
-            if name is not None:
-                need_column(source.names, name, path, option)
-    roles = [target, args.weight, args.group, args.time]
-    if twice := [name for name in roles if name is not None and roles.count(name) > 1]:
-        raise UsageError(f"column {twice[0]!r} is given two uses")
-    out = {*roles, args.id, *args.drop}
-    columns = [name for name in source.names if name not in out]
-    reported: Source = ProgressSource(PlainLabels(source, target), say)
-    with stream_errors(f"cannot read {path}"):
-        labelled = Dataset(reported, target=target)
-        if args.id is None:
-            kept = {*args.keep, *args.categorical}
-            found = [name for name in columns if name not in kept]
-            ids = dict.fromkeys(ids_in_pieces(labelled, found))
-            if ids and len(ids) < len(columns):
-                say_ids(list(ids))
-                columns = [name for name in columns if name not in ids]
-        counts = values_in_pieces(labelled, target, path)
-        values = list(counts)
-        if args.positive is None:
-            check_two(target, values, path)
-            first = greater_of(values)
-            hint_at_positive(target, values, first, counts[first] / counts.total())
-        else:
-            first = pick_class(args.positive, values, target)
-        n_positive = counts[first]
-        if len(values) > 2:
-            label_of = {
-                value: text_of(value) if value == first else rest(first) for value in values
-            }
-            reported = ClassesSource(reported, target, label_of.__getitem__)
-            first = text_of(first)
-        dataset = Dataset(
-            reported,
-            target=target,
-            positive=first,
-            weight=args.weight,
-            groups=args.group,
-            time=args.time,
-            columns=columns,
-        )
-        return dataset, first, n_positive
-
-
-def ids_in_pieces(dataset: Dataset, columns: Sequence[str]) -> list[str]:
-    """Return the columns that name or number the rows."""
-    # The first batch settles nearly all columns.
-    left = _may_name_rows(dataset, columns, n_pieces=1)
-    left = _may_name_rows(dataset, list(left), n_pieces=None)
-    return [name for name, found in left.items() if found.does]
-
-
-def _may_name_rows(
-    dataset: Dataset, columns: Sequence[str], n_pieces: int | None
-) -> dict[str, RowNames]:
-    """Return the columns that may name the rows, judging by the first batches or all."""
-    names = {name: RowNames(name) for name in columns}
-    pieces = dataset.passes.batches(columns) if columns else ()
-    for batch in islice(pieces, n_pieces):
-        for name, found in names.items():
-            found.look_at(batch.frame[name])
-    return {name: found for name, found in names.items() if not found.is_settled}
-
-
-def values_in_pieces(dataset: Dataset, target: str, path: str) -> "Counter[Any]":
-    """Return the values of the target in order, up to the limit for classes, with their rows."""
-    found: Counter[Any] = Counter()
-    n_rows = missing = 0
-    rows: list[int] = []
-    for batch in dataset.passes.batches([target]):
-        values = batch.frame[target]
-        of_batch = are_missing(values).nonzero()[0]
-        rows += [n_rows + int(row) for row in of_batch[:_KEPT_ROWS]]
-        n_rows += len(values)
-        missing += len(of_batch)
-        counts = values.value_counts(name=_N_ROWS)
-        shown = zip(counts[target].to_list(), counts[_N_ROWS].to_list(), strict=True)
-        # NaN is the one value that differs from itself.
-        found.update({value: n for value, n in shown if value is not None and value == value})
-        if len(found) > _MOST_VALUES:
-            raise no_two_classes(target, sorted(found), path)
-    hint = marks_everywhere(dataset.reading)
-    values_found = checked_values(list(found), rows, missing, n_rows, target, path, hint)
-    return Counter({value: found[value] for value in values_found})
 
 
 @contextmanager

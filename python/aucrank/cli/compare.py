@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from aucrank._compare.contestants import choose
-from aucrank._compare.facts import Facts, auc_of_latest, mean_of
-from aucrank._compare.of_dataset import MOST_ROWS, sampled_rows
+from aucrank._compare.facts import LeaderboardFacts, auc_of_latest, mean_of
+from aucrank._compare.of_dataset import MOST_ROWS
 from aucrank._compare.outcome import FoldResult, Outcome
 from aucrank._compare.page import write_page
 from aucrank._compare.peers import PEERS
@@ -23,8 +23,7 @@ from aucrank._data.csv_text import csv_text
 from aucrank._page.page import import_jinja
 from aucrank._utils.files import write_atomically
 from aucrank._utils.words import listed, plural
-from aucrank.cli._csv import csv_options
-from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of
+from aucrank.cli._data import count_kinds, text_of
 from aucrank.cli._errors import (
     DataError,
     UsageError,
@@ -32,8 +31,9 @@ from aucrank.cli._errors import (
     plain_errors,
     writable,
 )
+from aucrank.cli._labelled import LabelledFrame, open_labelled
 from aucrank.cli._progress import progress
-from aucrank.cli._stream import dataset_to_learn, is_streamed, stream_errors
+from aucrank.cli._stream import stream_errors
 from aucrank.cli._text import aligned, hanging
 from aucrank.metrics._inference import check_confidence
 
@@ -53,18 +53,21 @@ def run(args: argparse.Namespace) -> int:
             raise DataError(str(error)) from error
     _check_names(args)
 
-    data, n_all = _read_some(args) if is_streamed(args.data, args.memory) else _read_all(args)
+    with progress(args) as say:
+        opened = open_labelled(args, say)
+        most = MOST_ROWS if args.max_rows is None else args.max_rows
+        with stream_errors(f"cannot compare on {args.data}"):
+            data = opened.some(most, args.n_jobs)
     data = _sample(data, args.max_rows, args.random_state)
-    n_rows = len(data.is_positive)
-    smaller = min(data.n_positive, n_rows - data.n_positive)
+    smaller = min(data.n_positive, len(data.X) - data.n_positive)
     if smaller < args.folds:
         raise DataError(
             f"the smaller class has {plural(smaller, 'row')}, so there is none for each of "
             f"{args.folds} folds: use more rows, or fewer --folds"
         )
     request = _request(args, data)
-    sampled = "" if n_rows == n_all else f" (a sample of {n_all:,})"
-    print(f"data    {args.data}: {plural(n_rows, 'row')}{sampled}, {count_kinds(data.X)}")
+    sampled = "" if len(data.X) == opened.shape[0] else f" (a sample of {opened.shape[0]:,})"
+    print(f"data    {args.data}: {plural(len(data.X), 'row')}{sampled}, {count_kinds(data.X)}")
     print(f"target  {data.say()}")
     print(f"folds   {request.folds.says}; the same for all models")
     if args.time is not None:
@@ -103,44 +106,6 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _read_all(args: argparse.Namespace) -> tuple[Labelled, int]:
-    """Read a file, and count its rows."""
-    data = read_labelled(
-        args.data,
-        target=args.target,
-        positive=args.positive,
-        weight=args.weight,
-        drop=args.drop,
-        categorical=args.categorical,
-        row_id=args.id,
-        keep=args.keep,
-        group=args.group,
-        time=args.time,
-        options=csv_options(args),
-    )
-    return data, len(data.is_positive)
-
-
-def _read_some(args: argparse.Namespace) -> tuple[Labelled, int]:
-    """Read data in batches, keep a sample of the rows, and count them all."""
-    with progress(args) as say:
-        dataset, *_ = dataset_to_learn(args, csv_options(args), say)
-        most = MOST_ROWS if args.max_rows is None else args.max_rows
-        named = [name for name in dataset.columns if name in set(args.categorical)]
-        with stream_errors(f"cannot compare on {args.data}"):
-            rows = sampled_rows(dataset, most, named or "from_dtype", args.n_jobs)
-    labelled = Labelled(
-        rows.X,
-        rows.positive,
-        rows.labels,
-        rows.weight,
-        args.target,
-        groups=rows.groups,
-        time=rows.time,
-    )
-    return labelled, rows.n_all
-
-
 def _check_names(args: argparse.Namespace) -> None:
     """Raise if a requested model does not exist, or is not installed."""
     try:
@@ -159,7 +124,7 @@ def _models(args: argparse.Namespace) -> list[str] | None:
     return list(args.models) if args.models else None
 
 
-def _request(args: argparse.Namespace, data: Labelled) -> Request:
+def _request(args: argparse.Namespace, data: LabelledFrame) -> Request:
     with plain_errors(f"cannot compare on {args.data}"):
         return read_request(
             data.X.to_native(),
@@ -185,12 +150,12 @@ def _shown_when_it_begins(say: Callable[[str], None]) -> Callable[[str, str], No
     return lambda kind, text: say(text) if kind == "begins" else None
 
 
-def _sample(data: Labelled, max_rows: int | None, seed: int) -> Labelled:
-    if max_rows is None or len(data.is_positive) <= max_rows:
+def _sample(data: LabelledFrame, max_rows: int | None, seed: int) -> LabelledFrame:
+    if max_rows is None or len(data.X) <= max_rows:
         return data
     with plain_errors(f"cannot draw {max_rows:,} rows"):
         kept, _ = train_test_split(
-            np.arange(len(data.is_positive)),
+            np.arange(len(data.X)),
             train_size=max_rows,
             stratify=data.is_positive,
             random_state=seed,
@@ -208,7 +173,10 @@ def _sample(data: Labelled, max_rows: int | None, seed: int) -> Labelled:
 
 
 def _write(
-    outputs: dict[str, Path | None], args: argparse.Namespace, data: Labelled, facts: Facts
+    outputs: dict[str, Path | None],
+    args: argparse.Namespace,
+    data: LabelledFrame,
+    facts: LeaderboardFacts,
 ) -> None:
     """Write the requested files."""
     make: dict[str, Callable[[], str]] = {
@@ -224,7 +192,7 @@ def _write(
                 write_atomically(path, make[kind]())
 
 
-def _table(facts: Facts) -> dict[str, list[Any]]:
+def _table(facts: LeaderboardFacts) -> dict[str, list[Any]]:
     """Return the columns of the leaderboard, for models that completed all folds."""
     ranked = facts.standings
     latest = {"latest": [*map(auc_of_latest, ranked)]} if facts.is_by_time else {}
@@ -243,7 +211,7 @@ def _table(facts: Facts) -> dict[str, list[Any]]:
     }
 
 
-def _differences(facts: Facts) -> dict[str, list[Any]]:
+def _differences(facts: LeaderboardFacts) -> dict[str, list[Any]]:
     """Return the difference of each model to the best, and its number of rules."""
     ranked = facts.standings
     tests = [standing.behind for standing in ranked]
@@ -256,12 +224,14 @@ def _differences(facts: Facts) -> dict[str, list[Any]]:
     }
 
 
-def _mean_count(facts: Facts, count: Callable[[FoldResult], int | None]) -> list[int | None]:
+def _mean_count(
+    facts: LeaderboardFacts, count: Callable[[FoldResult], int | None]
+) -> list[int | None]:
     means = [mean_of(standing.outcome, count) for standing in facts.standings]
     return [None if np.isnan(mean) else round(mean) for mean in means]
 
 
-def _as_csv(facts: Facts) -> str:
+def _as_csv(facts: LeaderboardFacts) -> str:
     """Return the leaderboard, and the status of the other models, for a spreadsheet."""
     table = _table(facts) | _differences(facts)
     rows = [[*row, None] for row in zip(*table.values(), strict=True)]
@@ -270,7 +240,7 @@ def _as_csv(facts: Facts) -> str:
     return "\ufeff" + csv_text([*table, "error"], rows, excel=True)
 
 
-def _leaderboard(facts: Facts) -> str:
+def _leaderboard(facts: LeaderboardFacts) -> str:
     table = _table(facts)
     parts = [aligned(table)]
     if len(facts.standings) > 1:
@@ -285,7 +255,7 @@ def _leaderboard(facts: Facts) -> str:
     return "\n".join(parts)
 
 
-def _as_json(args: argparse.Namespace, data: Labelled, facts: Facts) -> str:
+def _as_json(args: argparse.Namespace, data: LabelledFrame, facts: LeaderboardFacts) -> str:
     """Return all data of the leaderboard."""
     return json.dumps(
         {

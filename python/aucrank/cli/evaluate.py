@@ -1,6 +1,7 @@
 """`aucrank evaluate`: how well a saved model ranks labelled rows."""
 
 import argparse
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,19 +13,18 @@ from aucrank._base.batch_scores import scored_batches
 from aucrank._data.reading import Reading
 from aucrank._page.formats import is_p
 from aucrank._report.periods import periods_of
-from aucrank._report.rows import Rows
+from aucrank._report.rows import UserRows
 from aucrank._report.subgroups import measure_parts, split_by
 from aucrank._report.subjects import Subject, Target, probabilities
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed
 from aucrank.cli._csv import csv_options
-from aucrank.cli._data import need_column, text_of, with_plain_labels
+from aucrank.cli._data import Batches, Frames, WholeFile, need_column, text_of
 from aucrank.cli._errors import UsageError, plain_errors
 from aucrank.cli._model import (
     SavedModel,
     features_for,
     load_ranker,
-    positive_rows,
     positive_value,
     read_for,
     scores_of,
@@ -38,14 +38,14 @@ from aucrank.cli._parts import (
     target_in_parts,
     text_of_parts,
 )
-from aucrank.cli._progress import progress
+from aucrank.cli._progress import Say, progress
 from aucrank.cli._stream import (
     dataset_for,
     is_streamed,
     room_for_scores,
     stream_errors,
-    values_in_pieces,
 )
+from aucrank.cli._target import value_counts, with_plain_labels
 from aucrank.cli._text import aligned, heading
 from aucrank.metrics import AucInterval, RocState, auc_interval
 
@@ -55,6 +55,10 @@ FPRS = (0.01, 0.05, 0.10, 0.20)
 #: Bytes per row for intervals with groups and figures of parts, with sorted copies; and for each
 #: column that names parts.
 _BYTES_OF_ROW, _BYTES_OF_VALUE = 60, 60
+
+
+# Frames of rows, their features in the form of the model, and their scores.
+_Scores = Iterator[tuple[nw.DataFrame[Any], Any, NDArray[np.float64]]]
 
 
 @dataclass(frozen=True)
@@ -87,12 +91,8 @@ def run(args: argparse.Namespace) -> int:
     model = load_ranker(args.model)
     args.target = target_of(model, args.target)
     check_parts(args)
-    if is_streamed(args.data, args.memory):
-        state = RocState(**room_for_scores(args.memory))
-        value, scored = _measure_in_pieces(model, args, state)
-    else:
-        value, scored = _measure(model, args)
-        state = RocState().update(scored.positive, scored.scores)
+    state = RocState(**room_for_scores(args.memory))
+    value, scored = _measure(model, args, state)
     target = None
     if scored is not None:
         target = Target(scored.positive, None, ("negative", "positive"))
@@ -118,7 +118,7 @@ def _say_parts(args: argparse.Namespace, model: SavedModel, target: Target, scor
     splits = [split_by(name, values) for name, values in target.by.items()]
     if target.time is not None:
         splits.append(replace(periods_of(target.time, target.positive), name=args.time))
-    rows = Rows(scored.frame.to_native())
+    rows = UserRows(scored.frame.to_native())
     ranked = scored.scores, scored.probability
     subject = Subject(args.model, model.estimator, rows, *ranked, None, 0.0)
     for split in splits:
@@ -171,50 +171,60 @@ def _say(
         print(f"{fpr:>5.0%}  {tpr:>6.1%}")
 
 
-def _measure(model: SavedModel, args: argparse.Namespace) -> tuple[Any, Scored]:
-    """Score data in memory; return the positive value of the target, too."""
-    frame, reading = read_for(model, args.data, csv_options(args), text_of_parts(args, model))
-    need_column(frame.columns, args.target, args.data, "--target")
-    # Before the rows are scored, which takes longer.
-    need_parts(frame.columns, args)
-    frame = with_plain_labels(frame, args.target)
-    positive = positive_rows(model, frame[args.target], args.positive, args.data)
-    X = features_for(model, frame, args.data)
-    scores = scores_of(model, X, args.data)
-    value = frame[args.target].filter(positive.tolist())[0]
-    return value, Scored(positive, scores, _probability(model, args, X), frame, reading)
-
-
-def _measure_in_pieces(
+def _measure(
     model: SavedModel, args: argparse.Namespace, state: RocState
 ) -> tuple[Any, Scored | None]:
-    """Score data that do not fit in memory; return the positive value of the target, too.
+    """Score the rows; return the positive value of the target, too.
 
     Scores and columns of all rows are kept if groups, times or parts are named.
     """
     of_parts = list(dict.fromkeys(name for names in named_parts(args).values() for name in names))
     found: list[tuple[Any, ...]] = []
     with progress(args) as say:
-        text = text_of_parts(args, model)
-        dataset = dataset_for(model, args.data, csv_options(args), say, args.target, text)
+        rows, scored_frames = _open(model, args, say)
         with stream_errors(f"cannot score {args.data}"):
-            values = list(values_in_pieces(dataset, args.target, args.data))
-            value = positive_value(model, values, args.target, args.positive, args.data)
-            need_parts(dataset.passes.source.names, args)
-            _need_room(dataset.n_rows or 0, len(of_parts), args)
-            columns = list(dict.fromkeys([args.target, *of_parts]))
-            for batch, X, scores in scored_batches(model.estimator, dataset, columns):
-                positive = (batch.frame[args.target] == value).to_numpy()
+            values = value_counts(rows, args.target, args.data)
+            value = positive_value(model, list(values), args.target, args.positive, args.data)
+            if isinstance(rows, Batches):
+                _need_room(values.total(), len(of_parts), args)
+            for frame, X, scores in scored_frames([args.target, *of_parts]):
+                positive = (frame[args.target] == value).to_numpy()
                 state.update(positive, scores)
                 if of_parts:
                     probability = _probability(model, args, X)
-                    found.append((positive, scores, probability, batch.frame.select(of_parts)))
+                    found.append((positive, scores, probability, frame.select(of_parts)))
     if not found:
         return value, None
     positives, all_scores, probabilities_of, frames = zip(*found, strict=True)
     known = None if probabilities_of[0] is None else np.concatenate(probabilities_of)
     ranked = np.concatenate(positives), np.concatenate(all_scores), known
-    return value, Scored(*ranked, nw.concat(list(frames)), dataset.reading or Reading())
+    return value, Scored(*ranked, nw.concat(list(frames)), rows.reading or Reading())
+
+
+def _open(
+    model: SavedModel, args: argparse.Namespace, say: Say
+) -> tuple[Frames, Callable[[list[str]], Iterator[tuple[nw.DataFrame[Any], Any, Any]]]]:
+    """Open labelled data; return a function, too, that yields columns with features and scores."""
+    options, text = csv_options(args), text_of_parts(args, model)
+    if is_streamed(args.data, args.memory):
+        dataset = dataset_for(model, args.data, options, say, args.target, text)
+        need_parts(dataset.passes.source.names, args)
+
+        def batches(columns: list[str]) -> _Scores:
+            found = scored_batches(model.estimator, dataset, list(dict.fromkeys(columns)))
+            return ((batch.frame, X, scores) for batch, X, scores in found)
+
+        return Batches(dataset), batches
+    frame, reading = read_for(model, args.data, options, text)
+    need_column(frame.columns, args.target, args.data, "--target")
+    need_parts(frame.columns, args)
+    frame = with_plain_labels(frame, args.target)
+
+    def whole(_: list[str]) -> _Scores:
+        X = features_for(model, frame, args.data)
+        yield frame, X, scores_of(model, X, args.data)
+
+    return WholeFile(frame, reading), whole
 
 
 def _probability(model: SavedModel, args: argparse.Namespace, X: Any) -> NDArray[np.float64] | None:

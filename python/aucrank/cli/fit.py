@@ -3,8 +3,6 @@
 import argparse
 import math
 import shlex
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -12,26 +10,17 @@ from typing import Any
 from sklearn.base import clone
 
 from aucrank._base.registry import public_estimators
-from aucrank._base.scoring import score_rows
 from aucrank._utils.plain_text import shown
-from aucrank._utils.words import listed, plural, with_values
-from aucrank.cli._csv import STDIN, csv_options
-from aucrank.cli._data import Labelled, count_kinds, read_labelled, text_of
-from aucrank.cli._errors import UsageError, plain_errors, writable
-from aucrank.cli._model import build_estimator, fit_to, save_model
+from aucrank._utils.words import listed, with_values
+from aucrank.cli._csv import STDIN
+from aucrank.cli._errors import UsageError, writable
+from aucrank.cli._labelled import Labelled, LabelledDataset, LabelledFrame, open_labelled
+from aucrank.cli._model import build_estimator, save_model
 from aucrank.cli._options import DEFAULT_LARGE_MODEL, DEFAULT_MODEL
 from aucrank.cli._progress import fit_shown, progress, silent
 from aucrank.cli._readable import READABLE, leaves_rows_out, readable_aucs, readable_next_to
-from aucrank.cli._stream import (
-    dataset_to_learn,
-    is_streamed,
-    room_for_rows,
-    room_for_scores,
-    stream_errors,
-)
+from aucrank.cli._stream import room_for_rows, stream_errors
 from aucrank.cli._text import aligned, hanging, heading
-from aucrank.data import Dataset
-from aucrank.metrics import roc_auc_score, roc_state
 
 # Seconds that readable models may always take if the time is limited.
 _SECONDS_AT_LEAST = 1.0
@@ -46,132 +35,73 @@ def run(args: argparse.Namespace) -> int:
     if args.verbose and "verbose" in estimator.get_params(deep=False):
         estimator.set_params(verbose=args.verbose)
     out = writable(args.out if args.out is not None else _default_out(args.data))
-    if is_streamed(args.data, args.memory):
-        return _fit_in_pieces(estimator, args, out, is_default=is_default)
-    data = read_labelled(
-        args.data,
-        target=args.target,
-        positive=args.positive,
-        weight=args.weight,
-        drop=args.drop,
-        categorical=args.categorical,
-        row_id=args.id,
-        keep=args.keep,
-        group=args.group,
-        time=args.time,
-        options=csv_options(args),
-    )
-    if args.model != DEFAULT_MODEL:
-        # Of the default there is as much as the file itself may take.
-        _refuse(_too_large(estimator, data.X.shape, args), data.X.shape, args)
-    start = perf_counter()
-    with (
-        progress(args) as say,
-        plain_errors(f"cannot fit {args.model} to {args.data}"),
-        # Lines of `verbose` would be mixed with this one.
-        fit_shown(silent if args.verbose else say, estimator, f"fitting {args.model}"),
-    ):
-        fit_to(estimator, data)
-    seconds = perf_counter() - start
-    is_ensemble = args.model == DEFAULT_MODEL
-    is_honest = is_ensemble and leaves_rows_out(estimator)
-    said = _auc_of_ensemble(estimator) if is_honest else _auc_of_training(estimator, data)
-    n_bytes = save_model(estimator, out)
-
-    print(f"data    {args.data}: {plural(len(data.is_positive), 'row')}, {count_kinds(data.X)}")
-    print(f"target  {data.say()}")
-    print(f"model   {args.model}, fitted in {seconds:.3g} s{_in_brief(estimator)}")
-    print(f"AUC     {said}")
-    print(f"saved   {out} ({n_bytes:,} bytes)")
-    if is_ensemble:
-        _say_leaderboard(estimator, is_honest=is_honest)
-    if is_honest and args.readable:
-        print(flush=True)
-        with progress(args) as say, plain_errors("cannot fit readable models (see --no-readable)"):
-            say("fitting readable models")
-            aucs = readable_aucs(
-                estimator, partial(fit_to, data=data), _seconds_for_readable(args, seconds)
-            )
-        print(_readable_in_words(aucs, estimator, args, out))
-    return 0
-
-
-def _fit_in_pieces(estimator: Any, args: argparse.Namespace, out: Path, *, is_default: bool) -> int:
-    """Fit to data that do not fit in memory."""
-    start, instead = perf_counter(), ""
     with progress(args) as say:
-        dataset, positive, n_positive = dataset_to_learn(args, csv_options(args), say)
-        shape = dataset.n_rows or 0, len(dataset.columns)
-        too_large = _too_large(estimator, shape, args)
-        if too_large and (n_folds := _fewer_folds(estimator, shape, args)):
-            too_large, instead = "", f"; n_folds={n_folds}, for more of which {too_large}"
-        if too_large and is_default and not _params(args):
-            instead = f"; {too_large}"
-            args.model = DEFAULT_LARGE_MODEL
-            estimator = build_estimator(args.model, [], args.random_state, args.n_jobs)
-            if args.verbose:
-                estimator.set_params(verbose=args.verbose)
-            too_large = _too_large(estimator, shape, args)
-        _refuse(too_large, shape, args)
+        data = open_labelled(args, say)
+        estimator, instead = _in_memory(estimator, data, args, is_default=is_default)
         with stream_errors(f"cannot fit {args.model} to {args.data}"):
-            if args.categorical:
-                names = [name for name in dataset.columns if name in set(args.categorical)]
-                estimator.set_params(categorical_features=names)
             args.notes.show()
+            start = perf_counter()
+            # Lines of `verbose` would be mixed with this one.
             with fit_shown(silent if args.verbose else say, estimator, f"fitting {args.model}"):
-                estimator.fit(dataset)
-            if dataset.reading is not None:
-                estimator._set_reading(replace(dataset.reading, target=args.target))
+                data.fit(estimator)
             seconds = perf_counter() - start
             is_ensemble = args.model == DEFAULT_MODEL
             is_honest = is_ensemble and leaves_rows_out(estimator)
-            if is_honest:
-                said = _auc_of_ensemble(estimator)
-            else:
-                say("scoring the rows")
-                auc = roc_state(estimator, dataset, **room_for_scores(args.memory)).auc()
-                said = (
-                    f"{auc:.4f} of the rows that it learned from; `aucrank evaluate` measures it on"
-                    " others"
-                )
+            said = _auc_of_ensemble(estimator) if is_honest else _auc_of_training(estimator, data)
     n_bytes = save_model(estimator, out)
-    n_rows, n_columns = plural(dataset.n_rows or 0, "row"), plural(len(dataset.columns), "column")
-    print(f"data    {args.data}: {n_rows}, {n_columns}, read a piece at a time")
-    share = n_positive / (dataset.n_rows or 1)
-    print(
-        f"target  positive is {shown(args.target)} = {shown(text_of(positive))}"
-        f" ({plural(n_positive, 'row')}, {share:.1%})"
-    )
+
+    print(f"data    {args.data}: {data.say_size()}")
+    print(f"target  {data.say()}")
     print(f"model   {args.model}, fitted in {seconds:.3g} s{_in_brief(estimator)}{instead}")
     print(f"AUC     {said}")
     print(f"saved   {out} ({n_bytes:,} bytes)")
     if is_ensemble:
         _say_leaderboard(estimator, is_honest=is_honest)
     if is_honest and args.readable:
-        _say_readable_in_pieces(estimator, dataset, args, out, seconds)
+        print(flush=True)
+        _say_readable(estimator, data, args, out, seconds)
     return 0
 
 
-def _say_readable_in_pieces(
-    estimator: Any, dataset: Dataset, args: argparse.Namespace, out: Path, seconds: float
+def _in_memory(
+    estimator: Any, data: Labelled, args: argparse.Namespace, *, is_default: bool
+) -> tuple[Any, str]:
+    """Return an estimator that fits in memory; and in words what was changed for that.
+
+    Of rows in memory there is as much for the default as the file itself may take.
+    """
+    if args.model == DEFAULT_MODEL and isinstance(data, LabelledFrame):
+        return estimator, ""
+    instead = ""
+    too_large = _too_large(estimator, data.shape, args)
+    if too_large and (n_folds := _fewer_folds(estimator, data.shape, args)):
+        return estimator, f"; n_folds={n_folds}, for more of which {too_large}"
+    if too_large and is_default and not _params(args):
+        instead = f"; {too_large}"
+        args.model = DEFAULT_LARGE_MODEL
+        estimator = build_estimator(args.model, [], args.random_state, args.n_jobs)
+        if args.verbose:
+            estimator.set_params(verbose=args.verbose)
+        too_large = _too_large(estimator, data.shape, args)
+    _refuse(too_large, data.shape, args)
+    return estimator, instead
+
+
+def _say_readable(
+    estimator: Any, data: Labelled, args: argparse.Namespace, out: Path, seconds: float
 ) -> None:
-    """Print the AUC of readable models, on rows that fit in memory."""
-    print(flush=True)
-    if estimator._is_judged_by_sample((dataset.n_rows or 0) * len(dataset.columns)):
+    """Print the AUC of readable models, if the rows on which they are compared fit in memory."""
+    if isinstance(data, LabelledDataset) and estimator._is_judged_by_sample(math.prod(data.shape)):
         sentence = (
             "An ensemble cannot be read. Models that can are not compared with it on so many rows:"
             " fit one by --model Scorecard, and let `aucrank evaluate` measure both on others."
         )
         print(hanging(sentence, 0))
         return
-
-    def fit(judge: Any) -> None:
-        judge.fit(dataset)
-
     doing = "cannot fit readable models (see --no-readable)"
     with progress(args) as say, stream_errors(doing):
         say("fitting readable models")
-        aucs = readable_aucs(estimator, fit, _seconds_for_readable(args, seconds))
+        aucs = readable_aucs(estimator, data.fit, _seconds_for_readable(args, seconds))
     print(_readable_in_words(aucs, estimator, args, out))
 
 
@@ -278,9 +208,12 @@ def _auc_of_ensemble(ensemble: Any) -> str:
 
 
 def _auc_of_training(estimator: Any, data: Labelled) -> str:
-    scores = score_rows(estimator, data.X.to_native())
-    auc = roc_auc_score(data.is_positive, scores, sample_weight=data.weight)
-    return f"{auc:.4f} on the rows it learned from; `aucrank compare` estimates it on others"
+    others = (
+        "of the rows that it learned from; `aucrank evaluate` measures it on others"
+        if isinstance(data, LabelledDataset)
+        else "on the rows it learned from; `aucrank compare` estimates it on others"
+    )
+    return f"{data.auc_of(estimator):.4f} {others}"
 
 
 def _readable_in_words(

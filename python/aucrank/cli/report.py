@@ -16,12 +16,12 @@ from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._page.page import import_jinja
 from aucrank._report.document import make_report
 from aucrank._report.options import read_options
-from aucrank._report.rows import Rows
+from aucrank._report.rows import UserRows
 from aucrank._report.subjects import MOST_MODELS, Target
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
 from aucrank.cli._csv import STDIN, csv_options
-from aucrank.cli._data import BLANKS, need_column, read_file, weights_of, with_plain_labels
+from aucrank.cli._data import need_column, read_file, weights_of
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import (
     SavedModel,
@@ -33,6 +33,7 @@ from aucrank.cli._model import (
 )
 from aucrank.cli._parts import check_parts, say_features, target_in_parts, text_of_parts
 from aucrank.cli._progress import progress
+from aucrank.cli._target import BLANKS, with_plain_labels
 
 
 def run(args: argparse.Namespace) -> int:
@@ -119,7 +120,7 @@ class _Files:
         self._options = options
         self._args = args
         self._frames: list[tuple[frozenset[str], Fitted, nw.DataFrame[Any], Reading]] = []
-        self._rows: dict[tuple[Any, ...], Rows] = {}
+        self._rows: dict[tuple[Any, ...], UserRows] = {}
 
     def frame(self, model: SavedModel) -> nw.DataFrame[Any]:
         """Read the file in the form of the model."""
@@ -136,14 +137,14 @@ class _Files:
         self._frames.append((text, fitted, frame, reading))
         return frame, reading
 
-    def rows(self, model: SavedModel) -> Rows:
+    def rows(self, model: SavedModel) -> UserRows:
         """Select the features of the model."""
         kinds = tuple((feature.name, feature.levels is None) for feature in model.features)
         key = (kinds, frozenset(text_columns(model)), repr(model.fitted.reading))
         if key not in self._rows:
             X = features_for(model, self.frame(model), self.path)
             with plain_errors(f"cannot report on {self.path}"):
-                self._rows[key] = Rows(X)
+                self._rows[key] = UserRows(X)
         return self._rows[key]
 
 
@@ -153,10 +154,10 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
     frame, reading = data.read(first)
     need_column(frame.columns, args.target, args.data, "--target")
     frame = with_plain_labels(frame, args.target)
-    positive = positive_rows(first, frame[args.target], args.positive, args.data)
+    positive = positive_rows(first, frame, args.target, args.positive, args.data)
     for model in others:
-        labels = with_plain_labels(data.frame(model), args.target)[args.target]
-        of_model = positive_rows(model, labels, args.positive, args.data)
+        own = with_plain_labels(data.frame(model), args.target)
+        of_model = positive_rows(model, own, args.target, args.positive, args.data)
         if not np.array_equal(of_model, positive):
             raise DataError(
                 f"{first.path} ranks {first.positive} first, and {model.path} {model.positive}: say"

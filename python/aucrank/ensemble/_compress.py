@@ -192,7 +192,9 @@ def compress(
         if is_left_out.sum() < 2:
             raise ValueError(f"a fifth of X is left out of the fit: {n_rows} rows are too few")
     take = row_taker(X)
-    student = _Student(ranker, take(np.flatnonzero(~is_left_out)), rng, max_leaves, n_jobs, seed)
+    student = _TreeStudent(
+        ranker, take(np.flatnonzero(~is_left_out)), rng, max_leaves, n_jobs, seed
+    )
     left_out = take(np.flatnonzero(is_left_out)) if is_left_out.any() else None
     if max_loss is None:
         small = student.fit(n_trees)
@@ -208,7 +210,7 @@ def compress(
     return Compressed(small, agreement, comparison, _sizes(ranker, small))
 
 
-class _Student:
+class _TreeStudent:
     """Fits trees to the scores of a ranker on rows, and on mixtures of these rows.
 
     Parameters
@@ -281,7 +283,7 @@ class _Student:
 
 
 def _least(
-    student: _Student, left_out: Any, n_trees: int, max_loss: float
+    student: _TreeStudent, left_out: Any, n_trees: int, max_loss: float
 ) -> GradientBoostingRanker:
     """Return the smallest ranker that does not lose too much on rows left out of its fit."""
     size = min(_FEWEST_TREES, n_trees)

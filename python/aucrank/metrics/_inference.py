@@ -299,7 +299,7 @@ def auc_interval(
     check_method(method, ("logit", "delong", "bootstrap"))
     check_n_resamples(n_resamples)
     bands = Bands.of(fpr, tpr, standardize)
-    sample = _Sample(
+    sample = _ScoredModels(
         y_true, _models(y_score), sample_weight, bands, are_counts(weights, sample_weight)
     )
     (area,), variances, effective = sample.spread()
@@ -564,11 +564,11 @@ def auc_compare(
     bands = Bands.of(fpr, tpr, standardize)
     counted = are_counts(weights, sample_weight, sample_weight_2)
     samples = (
-        [_Sample(y_true, _models(y_score_1, y_score_2), sample_weight, bands, counted)]
+        [_ScoredModels(y_true, _models(y_score_1, y_score_2), sample_weight, bands, counted)]
         if y_true_2 is None
         else [
-            _Sample(y_true, _models(y_score_1), sample_weight, bands, counted),
-            _Sample(y_true_2, _models(y_score_2), sample_weight_2, bands, counted),
+            _ScoredModels(y_true, _models(y_score_1), sample_weight, bands, counted),
+            _ScoredModels(y_true_2, _models(y_score_2), sample_weight_2, bands, counted),
         ]
     )
     check_method(alternative, get_args(Alternative), "alternative")
@@ -582,7 +582,7 @@ def auc_compare(
         None if of_rows is None else Groups.of(s.y_true, s.models[0], s.sample_weight, of_rows)
         for s, of_rows in zip(samples, all_groups, strict=True)
     ]
-    curves: list[_Curve] = []
+    curves: list[_ModelArea] = []
     variance, freedom = 0.0, 0.0
     for sample, of_groups in zip(samples, clustered, strict=True):
         areas, variances, effective = sample.spread()
@@ -593,7 +593,7 @@ def auc_compare(
             effective = of_groups.effective(effective, bands)
             degrees = min(degrees, of_groups.degrees())
         for model, (area, own) in enumerate(zip(areas, variances[0], strict=True)):
-            curves.append(_Curve(sample, model, area, own, effective))
+            curves.append(_ModelArea(sample, model, area, own, effective))
         of_sample = variances[1] if paired else variances[0][0]
         if of_groups is not None and of_sample > 0:
             covariance = of_groups.covariance(sample.models, bands)
@@ -679,7 +679,7 @@ _Spread: TypeAlias = tuple[list[float], tuple[list[float], float] | None, list[f
 
 
 @dataclass(frozen=True, eq=False)
-class _Sample:
+class _ScoredModels:
     """Models on the same rows, and the requested part of their curves."""
 
     y_true: ArrayLike
@@ -737,10 +737,10 @@ def _says(area: float, bands: Bands) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Curve:
+class _ModelArea:
     """One model of a sample with its area."""
 
-    sample: _Sample
+    sample: _ScoredModels
     model: int
     area: float
     variance: float

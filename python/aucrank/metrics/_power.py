@@ -136,7 +136,7 @@ def auc_power(
     >>> round(auc_power(0.85, 0.8, n_pos=100, n_neg=100, correlation=0.6), 2)
     0.44
     """
-    test = _Test(auc, auc_2, null, correlation, alpha, alternative, method)
+    test = _AucTest(auc, auc_2, null, correlation, alpha, alternative, method)
     _check_rows(n_pos, n_neg)
     return test.power(float(n_pos), float(n_neg))
 
@@ -202,7 +202,7 @@ def auc_sample_size(
     >>> size.n_pos == size.n_neg, round(size.power, 2)
     (True, 0.8)
     """
-    test = _Test(auc, auc_2, null, correlation, alpha, alternative, method)
+    test = _AucTest(auc, auc_2, null, correlation, alpha, alternative, method)
     _check_power(power, test.alpha)
     check_scalar(ratio, "ratio", Real, min_val=0, include_boundaries="neither")
     if test.difference == 0:
@@ -282,12 +282,12 @@ def auc_detectable(
     """
     least = null if auc_2 is None else auc_2
     # Checks everything but the unknown AUC.
-    test = _Test(least, auc_2, null, correlation, alpha, alternative, method)
+    test = _AucTest(least, auc_2, null, correlation, alpha, alternative, method)
     _check_power(power, test.alpha)
     _check_rows(n_pos, n_neg)
 
     def missing(auc: float) -> float:
-        test = _Test(auc, auc_2, null, correlation, alpha, alternative, method)
+        test = _AucTest(auc, auc_2, null, correlation, alpha, alternative, method)
         return test.power(float(n_pos), float(n_neg)) - power
 
     low, high = float(least), 1 - 1e-9
@@ -309,7 +309,7 @@ def auc_detectable(
     return tried[0] if reached == 0 else _root(missing, tried[reached - 1], tried[reached])
 
 
-class _Test:
+class _AucTest:
     """A test of an AUC against a number, or against another AUC, whose parameters are checked."""
 
     def __init__(

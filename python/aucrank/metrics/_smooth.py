@@ -178,7 +178,7 @@ def smooth_roc(
         raise ValueError("fpr must be one or more numbers from 0 to 1")
     units = Units.of(y_true, sample_weight, weights, groups)
     rows, (scores,) = units.arranged(units.scores(y_score, "y_score"))
-    smooth: Callable[[NDArray[np.float64]], _Curve | None]
+    smooth: Callable[[NDArray[np.float64]], _SmoothCurve | None]
     if method == "binormal":
         smooth = _Binormal(rows, scores)
     else:
@@ -222,7 +222,7 @@ def smooth_roc(
 
 
 @dataclass(frozen=True, eq=False)
-class _Curve:
+class _SmoothCurve:
     """A smooth curve: a function of the false positive rate, its area and its parameters."""
 
     tpr_at: Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -239,7 +239,7 @@ class _Binormal:
     rows: Units
     scores: NDArray[np.float64]
 
-    def __call__(self, times: NDArray[np.float64]) -> _Curve | None:
+    def __call__(self, times: NDArray[np.float64]) -> _SmoothCurve | None:
         weight = self.rows.weight * times
         kept = weight > 0
         curve = core_curve(self.rows.positive[kept], self.scores[kept], weight[kept])
@@ -259,7 +259,7 @@ class _Binormal:
             return np.asarray(ndtr((-ndtri(rates) - a) / b))
 
         area = float(ndtr(a / math.hypot(1, b)))
-        return _Curve(tpr_at, area, intercept=-a / b, slope=-1 / b)
+        return _SmoothCurve(tpr_at, area, intercept=-a / b, slope=-1 / b)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,7 +286,7 @@ class _Density:
         place = np.minimum(at.astype(np.intp), _N_BINS - 2)
         return cls(rows, scores, bandwidth, grid, place, at - place)
 
-    def __call__(self, times: NDArray[np.float64]) -> _Curve | None:
+    def __call__(self, times: NDArray[np.float64]) -> _SmoothCurve | None:
         from scipy.signal import fftconvolve
 
         drawn = np.repeat(np.arange(len(times)), times.astype(np.intp))
@@ -306,7 +306,7 @@ class _Density:
             rates.append(np.concatenate([[1.0], shares, [0.0]])[::-1])
         fpr, tpr = rates
         area = float(np.diff(fpr) @ (tpr[1:] + tpr[:-1]) / 2)
-        return _Curve(lambda at: np.interp(at, fpr, tpr), area, bandwidth=float(width))
+        return _SmoothCurve(lambda at: np.interp(at, fpr, tpr), area, bandwidth=float(width))
 
 
 def _silverman(scores: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

@@ -155,7 +155,7 @@ class OptimalROC:
         ValueError
             If a mass is negative or not finite, an eta is outside [0, 1], or a class has no mass.
         """
-        law = _Cells(mass, eta)
+        law = _DiscreteLaw(mass, eta)
         return cls(law, law.curve)
 
     @classmethod
@@ -539,7 +539,7 @@ class RocApproximation:
         return shares
 
 
-class _Cells:
+class _DiscreteLaw:
     """Law with finitely many values of eta."""
 
     def __init__(self, mass: ArrayLike, eta: ArrayLike) -> None:

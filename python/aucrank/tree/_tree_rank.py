@@ -19,7 +19,7 @@ from aucrank._base.validation_set import ValidationSet
 from aucrank._data.input import Columns
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table
-from aucrank._export.links import Link, Steps
+from aucrank._export.links import Link, StepLink
 from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import (
     binning_params,
@@ -331,7 +331,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         values = [self.tree_._core.leaf_values(value) for value in ("score", "probability")]
         # Leaves are in ranking order, the best first.
         scores, probabilities = (value[::-1] for value in values)
-        return Steps(scores, probabilities)
+        return StepLink(scores, probabilities)
 
     def _summary(self) -> list[Section]:
         tree = self.tree_

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from aucrank import _core
 from aucrank._data.schema import Schema
 from aucrank._export.formula import Formula, features_of
-from aucrank._export.links import AboveHalf, Curve, Link, LogOdds, OwnFormula, Steps
+from aucrank._export.links import AboveHalf, Curve, Link, LogOdds, OwnFormula, StepLink
 from aucrank._export.onnx.columns import Columns, Inputs
 from aucrank._export.onnx.formula import FormulaWriter
 from aucrank._export.onnx.graph import INT64, IR_VERSION, OPSETS, Graph, Names
@@ -18,7 +18,7 @@ from aucrank._export.onnx.graph import INT64, IR_VERSION, OPSETS, Graph, Names
 _ColumnOf = Callable[[Formula], str]
 
 
-class Model(NamedTuple):
+class GraphModel(NamedTuple):
     """The model that a graph computes, and its columns.
 
     Attributes
@@ -55,14 +55,14 @@ class Outputs(NamedTuple):
     probabilities: str | None
 
 
-def write_model(onnx: Any, model: Model, inputs: Inputs, *, version: str) -> Any:
+def write_model(onnx: Any, model: GraphModel, inputs: Inputs, *, version: str) -> Any:
     """Return a model as an ``onnx.ModelProto``.
 
     Parameters
     ----------
     onnx : module
         The package.
-    model : Model
+    model : GraphModel
         The model.
     inputs : Inputs
         Inputs of the graph.
@@ -101,7 +101,7 @@ def write_model(onnx: Any, model: Model, inputs: Inputs, *, version: str) -> Any
     )
 
 
-def add_model(graph: Graph, model: Model, columns: Columns, outputs: Outputs) -> None:
+def add_model(graph: Graph, model: GraphModel, columns: Columns, outputs: Outputs) -> None:
     """Add a model to a graph, with its results under the names of the outputs.
 
     Raises
@@ -141,7 +141,7 @@ def _probability(graph: Graph, column_of: _ColumnOf, column: str, link: Link) ->
             return graph.add("Sigmoid", [_log_odds(graph, column, calibration)])
         case AboveHalf():
             return graph.add("Add", [column, graph.constant([[0.5]])])
-        case Steps(scores, probabilities):
+        case StepLink(scores, probabilities):
             # The position of a score is the number of possible scores below it.
             last = graph.constant([1], np.int64)
             is_above = graph.add("Greater", [column, graph.constant(scores[np.newaxis, :])])

@@ -9,13 +9,13 @@ import numpy as np
 from aucrank._data.schema import Schema
 from aucrank._export.onnx.columns import Columns, is_text
 from aucrank._export.onnx.graph import EARLIER_OPSETS, FLOAT64, ML_DOMAIN, Graph
-from aucrank._export.onnx.model import Model, Outputs, add_model, label_type
+from aucrank._export.onnx.model import GraphModel, Outputs, add_model, label_type
 
 
 class Convertible(Protocol):
     """A fitted ranker."""
 
-    def _onnx_model(self) -> Model:
+    def _onnx_model(self) -> GraphModel:
         """Return the model from which documents are written."""
 
 
@@ -170,7 +170,7 @@ def _types() -> Any:
     return import_module("skl2onnx.common.data_types")
 
 
-def _label_type(model: Model, n_rows: int | None) -> Any:
+def _label_type(model: GraphModel, n_rows: int | None) -> Any:
     """Return the type of a variable of labels."""
     types, proto = _types(), import_module("onnx").TensorProto
     kinds = {

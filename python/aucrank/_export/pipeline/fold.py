@@ -56,10 +56,10 @@ def folded(formula: Formula, plan: Plan) -> Formula:
     ValueError
         If a linear term of it has no form.
     """
-    return _Fold(plan).formula(formula)
+    return _Folding(plan).formula(formula)
 
 
-class _Fold:
+class _Folding:
     def __init__(self, plan: Plan) -> None:
         self._columns = plan.columns
         self._schema = plan.schema

@@ -100,7 +100,7 @@ def write_formula(
         feature="predictedValue",
     )
     derived = add(model, "LocalTransformations")
-    writer = _Writer(schema, derived, [*names, target])
+    writer = _ExpressionWriter(schema, derived, [*names, target])
     terms, intercept = _terms(formula)
     predictors = [writer.field("term", term) for term in terms]
     if not predictors:
@@ -124,7 +124,7 @@ def _terms(formula: Formula) -> tuple[list[Formula], float]:
     return [formula], 0.0
 
 
-class _Writer:
+class _ExpressionWriter:
     """Writes expressions, and fields that expressions refer to."""
 
     def __init__(self, schema: Schema, derived: Element, taken: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from aucrank._report.charts.scale import Scale, Tick
+from aucrank._report.charts.scale import LinearScale, Tick
 
 #: Styles of the page for everything but models: chance, limits, hulls.
 QUIET = "quiet"
@@ -156,13 +156,13 @@ class Frame:
     top: int = 12
     bottom: int = 46
 
-    def across(self, low: float, high: float, *, is_share: bool = False) -> Scale:
+    def across(self, low: float, high: float, *, is_share: bool = False) -> LinearScale:
         """Return the scale of the horizontal axis."""
-        return Scale(low, high, self.left, self.width - self.right, is_share)
+        return LinearScale(low, high, self.left, self.width - self.right, is_share)
 
-    def up(self, low: float, high: float, *, is_share: bool = False) -> Scale:
+    def up(self, low: float, high: float, *, is_share: bool = False) -> LinearScale:
         """Return the scale of the vertical axis."""
-        return Scale(low, high, self.height - self.bottom, self.top, is_share)
+        return LinearScale(low, high, self.height - self.bottom, self.top, is_share)
 
     @property
     def base(self) -> int:

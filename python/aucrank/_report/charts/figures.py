@@ -25,10 +25,10 @@ from aucrank._report.charts.chart import (
     slot,
 )
 from aucrank._report.charts.path import area, line, steps
-from aucrank._report.charts.scale import Scale, Tick, padded
+from aucrank._report.charts.scale import LinearScale, Tick, padded
 from aucrank._report.cutoffs import mean_cost
 from aucrank._report.effects import Dependence
-from aucrank._report.facts import Facts, ModelFacts
+from aucrank._report.facts import ModelFacts, ReportFacts
 from aucrank._report.options import Costs
 
 _FPR, _TPR = "False positive rate", "True positive rate"
@@ -38,7 +38,7 @@ _MOST_LETTERS = 10
 _LETTER = 7.5
 
 
-def roc_of_all(facts: Facts) -> Chart:
+def roc_of_all(facts: ReportFacts) -> Chart:
     """Draw the ROC curves of all models in one picture."""
     x, y = (scale(0, 1, is_share=True) for scale in (SQUARE.across, SQUARE.up))
     chart = Chart(
@@ -82,12 +82,12 @@ def roc_of_one(model: ModelFacts, place: int, confidence: float) -> Chart:
     return chart
 
 
-def _chance(x: Scale, y: Scale) -> Stroke:
+def _chance(x: LinearScale, y: LinearScale) -> Stroke:
     return Stroke(line(x([0, 1]), y([0, 1])), QUIET)
 
 
 def _add_band(
-    chart: Chart, model: ModelFacts, place: int, x: Scale, y: Scale, confidence: float
+    chart: Chart, model: ModelFacts, place: int, x: LinearScale, y: LinearScale, confidence: float
 ) -> None:
     band, hull = model.ranking.band, model.ranking.hull
     chart.strokes.append(
@@ -105,7 +105,7 @@ def _add_band(
     ]
 
 
-def gains_chart(facts: Facts) -> Chart:
+def gains_chart(facts: ReportFacts) -> Chart:
     """Draw the share of the positives among the highest scoring rows."""
     x, y = (scale(0, 1, is_share=True) for scale in (WIDE.across, WIDE.up))
     prevalence = facts.prevalence
@@ -133,7 +133,7 @@ def gains_chart(facts: Facts) -> Chart:
     return chart
 
 
-def lift_chart(facts: Facts) -> Chart:
+def lift_chart(facts: ReportFacts) -> Chart:
     """Draw the lift: how much more frequent positives are among the highest scoring rows."""
     lifts = [drawn_lift(model.ranking.gains_curve) for model in facts.models]
     most = max(2.0, *(float(lift.max()) for _, lift in lifts))
@@ -220,7 +220,7 @@ def _spread(
 
 
 def _mark(
-    x: Scale,
+    x: LinearScale,
     values: NDArray[np.float64] | None,
     threshold: float,
     text: str,
@@ -275,7 +275,7 @@ def calibration_chart(model: ModelFacts, place: int) -> Chart:
     )
 
 
-def _smooth(curve: Table, place: int, x: Scale, y: Scale, top: float) -> list[Stroke]:
+def _smooth(curve: Table, place: int, x: LinearScale, y: LinearScale, top: float) -> list[Stroke]:
     """Return the smooth curve within the picture; empty if there is none."""
     inside = (curve["probability"] <= top) & (curve["observed"] <= top)
     if not inside.any():
@@ -284,7 +284,7 @@ def _smooth(curve: Table, place: int, x: Scale, y: Scale, top: float) -> list[St
     return [Stroke(line(x(along), y(up)), slot(place), is_thin=True)]
 
 
-def decision_chart(facts: Facts) -> Chart:
+def decision_chart(facts: ReportFacts) -> Chart:
     """Draw the net benefit of the models and of acting on all, by threshold."""
     known = [
         (place, model, model.calibration.decision.table)
@@ -331,8 +331,8 @@ def _above(
     up: NDArray[np.float64],
     least: float,
     colour: str,
-    x: Scale,
-    y: Scale,
+    x: LinearScale,
+    y: LinearScale,
 ) -> Stroke:
     """Return the part of a line in the picture, and its first point below it."""
     inside = np.flatnonzero(up >= least)
@@ -341,7 +341,7 @@ def _above(
     return Stroke(line(x(along), y(np.maximum(up, least))), colour)
 
 
-def cost_chart(facts: Facts, costs: Costs) -> Chart:
+def cost_chart(facts: ReportFacts, costs: Costs) -> Chart:
     """Draw the cost of errors by share of rows called positive."""
     curves = []
     for model in facts.models:
@@ -392,7 +392,7 @@ def dependence_charts(model: ModelFacts, place: int) -> list[Chart]:
     return [_dependence(one, place, y, is_share=is_share) for one in found]
 
 
-def _dependence(found: Dependence, place: int, y: Scale, *, is_share: bool) -> Chart:
+def _dependence(found: Dependence, place: int, y: LinearScale, *, is_share: bool) -> Chart:
     said = formats.share if is_share else formats.number
     what = "Mean probability" if is_share else "Mean score"
     chart = Chart(

@@ -24,8 +24,8 @@ from aucrank._report.charts.chart import (
     slot,
 )
 from aucrank._report.charts.path import line
-from aucrank._report.charts.scale import Scale, Tick, padded
-from aucrank._report.facts import Facts
+from aucrank._report.charts.scale import LinearScale, Tick, padded
+from aucrank._report.facts import ReportFacts
 from aucrank._report.periods import Periods
 from aucrank._report.subgroups import PartFacts, Split
 
@@ -38,7 +38,7 @@ _LETTER = 7.5
 _SPREAD = 0.6
 
 
-def auc_chart(facts: Facts, split: Split, models: Sequence[PartFacts], what: str) -> Chart:
+def auc_chart(facts: ReportFacts, split: Split, models: Sequence[PartFacts], what: str) -> Chart:
     """Draw the AUC of all models in each part of the rows."""
     frame, x, ticks = _places(split)
     names = [model.name for model in facts.models]
@@ -79,7 +79,7 @@ def auc_chart(facts: Facts, split: Split, models: Sequence[PartFacts], what: str
     return chart
 
 
-def rate_chart(facts: Facts, periods: Periods) -> Chart:
+def rate_chart(facts: ReportFacts, periods: Periods) -> Chart:
     """Draw the observed share of positives by period, and the expected ones."""
     split = periods.split
     frame, x, ticks = _places(split)
@@ -115,7 +115,7 @@ def rate_chart(facts: Facts, periods: Periods) -> Chart:
     )
 
 
-def drift_chart(facts: Facts, periods: Periods) -> Chart:
+def drift_chart(facts: ReportFacts, periods: Periods) -> Chart:
     """Draw the PSI of the scores by period."""
     frame, x, ticks = _places(periods.split)
     names = [model.name for model in facts.models]
@@ -156,7 +156,7 @@ def drift_chart(facts: Facts, periods: Periods) -> Chart:
     )
 
 
-def _course(values: NDArray[np.float64], x: Scale, y: Scale, place: int) -> Stroke:
+def _course(values: NDArray[np.float64], x: LinearScale, y: LinearScale, place: int) -> Stroke:
     known = np.flatnonzero(~np.isnan(values))
     return Stroke(line(x(known), y(values[known])), slot(place))
 
@@ -166,7 +166,7 @@ def _shift(place: int, n_models: int) -> float:
     return _SPREAD * ((place + 0.5) / n_models - 0.5) if n_models > 1 else 0.0
 
 
-def _places(split: Split) -> tuple[Frame, Scale, Axis]:
+def _places(split: Split) -> tuple[Frame, LinearScale, Axis]:
     """Return the places of the parts, and their names as far as they fit."""
     n_parts = len(split.labels)
     every = math.ceil(n_parts / _MOST_TICKS)

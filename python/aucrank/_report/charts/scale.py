@@ -28,7 +28,7 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class LinearScale:
     """A linear scale.
 
     Attributes

@@ -21,7 +21,7 @@ from aucrank._export.bins import (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Distribution:
+class PointDistribution:
     """Distribution of rows over the total points.
 
     Attributes
@@ -39,7 +39,7 @@ class Distribution:
     n_rows: int
 
     @classmethod
-    def read(cls, document: dict[str, Any]) -> "Distribution":
+    def read(cls, document: dict[str, Any]) -> "PointDistribution":
         """Read the distribution from a document, of a card or of scored rows."""
         points = np.array([points for points, _ in document["distribution"]], dtype=np.int64)
         sums = [found for _, found in document["distribution"]]
@@ -126,9 +126,9 @@ class Card:
         return features
 
     @cached_property
-    def distribution(self) -> Distribution:
+    def distribution(self) -> PointDistribution:
         """Distribution of the training rows over the points."""
-        return Distribution.read(self._document)
+        return PointDistribution.read(self._document)
 
     def check_counted(self, what: str) -> None:
         """Raise ValueError if the distribution of totals is unknown."""

@@ -22,7 +22,7 @@ from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import listed, plural
 from aucrank.additive._scorecard.edits import bin_places
 from aucrank.additive._scorecard.integer import (
-    Rows,
+    WeightedRows,
     against_direction,
     bin_coefficients,
     forward_order,
@@ -71,7 +71,7 @@ class _Recipe:
 class _Binned:
     """Rows of positive weight, and features in the bins of a small score."""
 
-    rows: Rows
+    rows: WeightedRows
     raw: list[NDArray[Any]]
     bins: list[dict[str, Any]]
     places: NDArray[np.intp]
@@ -81,7 +81,7 @@ class _Binned:
     def of(cls, sample: Sample, features: list[dict[str, Any]], recipe: _Recipe) -> _Binned:
         weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
         has_weight = weight > 0
-        rows = Rows(sample.labels[has_weight], weight[has_weight])
+        rows = WeightedRows(sample.labels[has_weight], weight[has_weight])
         least = least_mass(rows, recipe.min_bin_share)
         columns = list(each_column(sample.columns))
         raw = [np.asarray(columns[f["feature"]])[has_weight] for f in features]
@@ -456,7 +456,7 @@ class ClinicalCard(DrawnCard):
 def _bins_of(
     bins: dict[str, Any],
     values: NDArray[Any],
-    rows: Rows,
+    rows: WeightedRows,
     tolerance: float | None,
     least: float,
 ) -> dict[str, Any]:
@@ -469,7 +469,7 @@ def _bins_of(
     cuts: list[float] = []
     if len(numbers):
         cuts = with_rows(quantile_cuts(numbers, rows.weight[known]), numbers)
-    inside = Rows(rows.positive[known], rows.weight[known])
+    inside = WeightedRows(rows.positive[known], rows.weight[known])
     if tolerance is not None and inside.positive.any() and not inside.positive.all():
         cuts = round_cuts(numbers, inside, cuts, tolerance)
     cuts = without_small(cuts, numbers, inside, least)

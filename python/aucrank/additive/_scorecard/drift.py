@@ -17,7 +17,7 @@ from aucrank._data.table import Table
 from aucrank._plots.drift import DriftDisplay, draw_drift
 from aucrank._utils.numbers import rounded
 from aucrank._utils.plain_text import shown
-from aucrank.additive._scorecard.card import Card, Distribution, masses_of
+from aucrank.additive._scorecard.card import Card, PointDistribution, masses_of
 from aucrank.metrics import AucInterval
 from aucrank.metrics._inference import interval_of
 from aucrank.metrics._shift import Shift, measure_shift
@@ -184,7 +184,7 @@ def report_drift(card: Card, counts: dict[str, Any], *, has_y: bool) -> DriftRep
     has_y : bool
         Whether they have labels.
     """
-    now_in_all = Distribution.read(counts)
+    now_in_all = PointDistribution.read(counts)
     rows_then, rows_now = card.distribution.n_rows, now_in_all.n_rows
     features, high = card.features, card.sign
     of_features, of_bins = [], []
@@ -274,7 +274,9 @@ def _in_order(counts: NDArray[np.float64], score: NDArray[np.int64]) -> NDArray[
     return np.array([not (inverted[j].any() or inverted[:, j].any()) for j in range(len(size))])
 
 
-def _bands(card: Card, in_all: Distribution, *, has_y: bool) -> tuple[Table, Shift, float, float]:
+def _bands(
+    card: Card, in_all: PointDistribution, *, has_y: bool
+) -> tuple[Table, Shift, float, float]:
     """Return the bands of points, the shift of rows among them, and the total of positives."""
     scores_then, then = card.distribution.points, card.distribution.masses
     scores_now, now = in_all.points, in_all.masses
@@ -333,7 +335,7 @@ def _logistic(log_odds: float) -> float:
     return 1 / (1 + exp(-log_odds)) if log_odds > -700 else exp(log_odds)
 
 
-def _auc_interval(rows: Distribution, high: int) -> AucInterval | None:
+def _auc_interval(rows: PointDistribution, high: int) -> AucInterval | None:
     """Return the AUC of counted rows with its interval, None where a class is absent.
 
     A row of whole weight k counts as k rows; other weights are scaled to the number of rows.

@@ -29,7 +29,7 @@ _LEAST_ROWS, _MOST_NEEDED = 20, 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class WeightedRows:
     """Rows to learn from, with labels and weights."""
 
     positive: NDArray[np.bool_]
@@ -57,7 +57,7 @@ def quantile_cuts(values: NDArray[np.float64], weight: NDArray[np.float64]) -> l
 
 
 def round_cuts(
-    values: NDArray[np.float64], rows: Rows, cuts: Sequence[float], tolerance: float
+    values: NDArray[np.float64], rows: WeightedRows, cuts: Sequence[float], tolerance: float
 ) -> list[float]:
     """Return the roundest cuts near those given that cost a number little of its AUC.
 
@@ -65,7 +65,7 @@ def round_cuts(
     ----------
     values : ndarray of shape (n_rows,)
         Known numbers.
-    rows : Rows
+    rows : WeightedRows
         Their rows.
     cuts : sequence of float
         Cuts before rounding.
@@ -117,7 +117,7 @@ def least_share(min_bin_share: float, n_rows: int) -> float:
     return max(min_bin_share, min(_LEAST_ROWS / n_rows, _MOST_NEEDED))
 
 
-def least_mass(rows: Rows, min_bin_share: float) -> float:
+def least_mass(rows: WeightedRows, min_bin_share: float) -> float:
     """Return the weight that a line needs, by `least_share`."""
     share = least_share(min_bin_share, number_of_rows(rows.weight, len(rows.weight)))
     # Without rounding, 20 / n * n may exceed 20.
@@ -125,7 +125,7 @@ def least_mass(rows: Rows, min_bin_share: float) -> float:
 
 
 def without_small(
-    cuts: Sequence[float], values: NDArray[np.float64], rows: Rows, least: float
+    cuts: Sequence[float], values: NDArray[np.float64], rows: WeightedRows, least: float
 ) -> list[float]:
     """Join intervals of less weight with the neighbour of the nearest rate, the smallest first."""
     kept = list(cuts)
@@ -173,7 +173,7 @@ def bin_coefficients(
     places: NDArray[np.intp],
     n_bins: Sequence[int],
     n_apart: Sequence[int],
-    rows: Rows,
+    rows: WeightedRows,
     least: float,
 ) -> list[NDArray[np.float64]]:
     """Return log-odds of each bin of each feature by ridge logistic regression; NaN without rows.
@@ -186,7 +186,7 @@ def bin_coefficients(
         Number of bins of each feature.
     n_apart : sequence of int
         How many of them, the last, hold special or missing values.
-    rows : Rows
+    rows : WeightedRows
         The rows.
     least : float
         Weight that a bin should have, by `least_mass`; 0 not to shrink.
@@ -264,7 +264,7 @@ def _variance(of_features: Sequence[tuple[NDArray[np.float64], NDArray[np.float6
     return max((spread - chance) / freedom, spread / total) if freedom > 0 else 0.0
 
 
-def line_of_totals(totals: NDArray[np.int64], rows: Rows) -> tuple[float, float]:
+def line_of_totals(totals: NDArray[np.int64], rows: WeightedRows) -> tuple[float, float]:
     """Return slope and intercept of the log-odds along totals, with Platt's targets."""
     distinct, place = np.unique(totals, return_inverse=True)
     masses = rows.masses(place.reshape(-1), len(distinct))
@@ -288,7 +288,7 @@ def forward_order(
     places: NDArray[np.intp],
     n_bins: Sequence[int],
     n_apart: Sequence[int],
-    rows: Rows,
+    rows: WeightedRows,
     least: float,
     n_features: int,
 ) -> list[int]:
