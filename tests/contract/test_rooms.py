@@ -8,7 +8,9 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-CRATE = Path(__file__).parents[2] / "rust" / "aucrank" / "src"
+CHECKOUT = Path(__file__).parents[2]
+CRATE = CHECKOUT / "rust" / "aucrank" / "src"
+PACKAGE = CHECKOUT / "python" / "aucrank"
 
 pytestmark = pytest.mark.skipif(not CRATE.is_dir(), reason="the crate is not here")
 
@@ -126,3 +128,15 @@ def test_few_files_use_each_other_in_circles(uses):
     sizes = np.bincount(labels)
     assert sizes.max() <= MOST_IN_A_CIRCLE
     assert sizes[sizes > 1].sum() <= IN_CIRCLES
+
+
+def test_the_map_names_all_rooms():
+    text = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = text.partition("```text")[2].partition("```")[0].split()
+    named = {word.rstrip(",") for word in named}
+    rooms = {f"src/{file.parent.name}/" for file in CRATE.glob("*/mod.rs")}
+    rooms |= {f"src/{file.name}" for file in CRATE.glob("*.rs") if file.name != "lib.rs"}
+    rooms |= {f"{file.parent.name}/" for file in PACKAGE.glob("*/__init__.py")}
+    rooms |= {file.name for file in PACKAGE.glob("*.py") if not file.name.startswith("_")}
+    assert len(rooms) > 30
+    assert rooms - named == set()
