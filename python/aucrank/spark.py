@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     class _Stage:
         def __init__(self) -> None: ...
 
-    class _Fitted:
+    class _FittedStage:
         def __init__(self) -> None: ...
 
 else:
     try:
         from pyspark.ml import Estimator as _Stage
-        from pyspark.ml import Model as _Fitted
+        from pyspark.ml import Model as _FittedStage
     except ImportError:
         # The module can be looked at; its classes say what to install.
-        _Stage = _Fitted = object
+        _Stage = _FittedStage = object
 
 
 class RankerEstimator(_Stage):
@@ -111,7 +111,7 @@ class RankerEstimator(_Stage):
         return RankerModel(clone(self.ranker).fit(rows), *self._added)
 
 
-class RankerModel(_Fitted):
+class RankerModel(_FittedStage):
     """Adds the scores of a fitted ranker to a Spark frame.
 
     Parameters

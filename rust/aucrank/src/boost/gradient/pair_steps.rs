@@ -31,7 +31,7 @@ pub(super) struct PairSteps {
 }
 
 /// The column of codes of a pair during a fit: the thresholds, and the step of each row.
-pub(super) type PairCodes = (Vec<f64>, Vec<u8>);
+pub(super) type PairColumn = (Vec<f64>, Vec<u8>);
 
 /// The thresholds of a pair of features between the rates of pairs of categories.
 pub(super) struct PairCuts(pub(super) Vec<f64>);
@@ -52,7 +52,7 @@ impl PairSteps {
         columns: &Columns<'_>,
         learned: LearnedRows<'_>,
         most: usize,
-    ) -> Option<(Self, PairCodes)> {
+    ) -> Option<(Self, PairColumn)> {
         let LearnedRows { labels, rows: training, folds } = learned;
         let [first, second] = features.map(|feature| match columns[feature] {
             Column::Codes { codes, n_levels } => (codes, n_levels),
@@ -279,7 +279,7 @@ mod tests {
             Columns::new(vec![column(0), column(1)], N_ROWS).unwrap()
         }
 
-        fn fit(&self, most: usize) -> (PairSteps, PairCodes) {
+        fn fit(&self, most: usize) -> (PairSteps, PairColumn) {
             let labels = Labels::new(&self.positive, None).unwrap();
             let learned = LearnedRows { labels: &labels, rows: &self.training, folds: &self.folds };
             PairSteps::new([0, 1], &self.columns(), learned, most).unwrap()

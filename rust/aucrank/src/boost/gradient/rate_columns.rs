@@ -18,7 +18,7 @@
 use std::borrow::Cow;
 
 use super::level_codes::LevelCodes;
-use super::pair_steps::{PairCodes, PairSteps};
+use super::pair_steps::{PairColumn, PairSteps};
 use super::params::GradientParams;
 use super::tree::{GradientNode, GradientTree};
 use crate::data::{
@@ -108,7 +108,7 @@ impl<'b> RatedCodes<'b> {
         codes.extend(
             codes_of_pairs
                 .into_iter()
-                .map(|(cuts, of_row): PairCodes| (FeatureBins::Numeric { cuts }, of_row)),
+                .map(|(cuts, of_row): PairColumn| (FeatureBins::Numeric { cuts }, of_row)),
         );
         if codes.is_empty() {
             return nothing();
