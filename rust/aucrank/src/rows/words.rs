@@ -25,7 +25,9 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Vec<u64>, RankError> {
     Ok(words.iter().map(|&word| u64::from_le_bytes(word)).collect())
 }
 
-/// Reads words one after the other, for [`Mergeable`](super::Mergeable).
+/// Reads words one after the other.
+///
+/// For an example see [`Mergeable`](super::Mergeable).
 #[derive(Debug)]
 pub struct WordReader<'a>(&'a [u64]);
 
