@@ -17,6 +17,7 @@ from aucrank import (
     Scorecard,
 )
 from aucrank.data import Dataset, _raw, _scores
+from aucrank.data._gathered import ScoresOf
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
@@ -287,14 +288,14 @@ def test_a_card_has_columns_of_every_kind_as_in_one_frame():
 
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_many_scores_of_a_card_are_stored_in_files(weight, monkeypatch, tmp_path):
-    before, update = n_spilled_bytes(tmp_path), _scores.add_scores
+    before, add = n_spilled_bytes(tmp_path), ScoresOf.add
     n_bytes = []
 
-    def look(state, *args):
-        update(state, *args)
+    def look(self, *args):
+        add(self, *args)
         n_bytes.append(n_spilled_bytes(tmp_path) - before)
 
-    monkeypatch.setattr(_raw, "add_scores", look)
+    monkeypatch.setattr(ScoresOf, "add", look)
     monkeypatch.setattr(_scores, "_IN_MEMORY", 2**20)
     n = 230_000
     columns = ["noise", "outliers", "crowded", "sorted", "single"]

@@ -2,7 +2,7 @@
 
 import pytest
 from aucrank import AUCBoost, RankBoost, TreeRank
-from aucrank._base import core_estimator
+from aucrank._base.fit_of_codes import FitOfCodes
 from aucrank.data import Dataset, _stored
 from sklearn.base import clone
 
@@ -25,7 +25,7 @@ MODELS = {
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("name", MODELS)
 def test_rates_of_rare_categories_are_those_of_one_frame(name, weight, monkeypatch, tmp_path):
-    monkeypatch.setattr(core_estimator, "gathered", None)
+    monkeypatch.setattr(FitOfCodes, "model", None)
     rows, model = town_rows(2000), MODELS[name]
     expected = clone(model).fit(
         rows[TOWN_FEATURES], rows["y"], None if weight is None else rows[weight]

@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 from aucrank import RIMARC, GradientBoostingRanker, LinearRanker, RankingForest, TreeRank
-from aucrank.data import DataChangedError, Dataset, _stored
+from aucrank.data import DataChangedError, Dataset
+from aucrank.data._engine import LocalEngine
 from sklearn.base import clone
 
 from tests.common.parts import FEATURES, mixed_rows, write_parts
@@ -86,14 +87,14 @@ def test_a_query_that_returns_other_rows_is_named_in_the_error(tmp_path, monkeyp
     path = tmp_path / "rows.parquet"
     ROWS.to_parquet(path)
     dataset = Dataset.from_batches(pl.scan_parquet(path), target="y", columns=FEATURES)
-    surveyed = _stored._surveyed
+    frame = LocalEngine.frame
 
     def then_change(*args):
-        found = surveyed(*args)
+        found = frame(*args)
         CHANGES["a number"][0].to_parquet(path)
         return found
 
-    monkeypatch.setattr(_stored, "_surveyed", then_change)
+    monkeypatch.setattr(LocalEngine, "frame", then_change)
     with pytest.raises(DataChangedError, match="gave other values than before"):
         clone(TREE).fit(dataset)
 
