@@ -505,7 +505,7 @@ class Dataset(MadeFromSources):
         Returns
         -------
         int
-            Without what a fit takes beside them.
+            Without what a fit takes besides them.
         """
         return _stored.bytes_of_codes(facts)
 

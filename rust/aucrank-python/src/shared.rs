@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::run::to_py_err;
 
-/// A state behind a lock. A panic leaves it as it is: the call that has panicked has told so.
+/// A state behind a lock. A panic leaves it as it is: the call that has panicked raises an error.
 pub struct Shared<T>(Mutex<T>);
 
 impl<T> Shared<T> {
