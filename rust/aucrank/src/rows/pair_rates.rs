@@ -18,7 +18,7 @@ use super::part_view::PartView;
 use super::question::Question;
 use super::rates::{RateFolds, n_levels};
 use super::view::View;
-use super::words::{WordReader, put_packed, put_sums, take_packed, take_packed_list};
+use super::words::{WordReader, put_packed, put_sums, put_wide, take_packed, take_packed_list};
 use crate::data::{ClassSums, FoldRates, N_RATE_FOLDS, RowFolds, RowTally};
 use crate::{Interrupt, RankError};
 
@@ -181,7 +181,7 @@ impl Mergeable for PairSums {
 
     fn put_words(&mut self, words: &mut Vec<u64>) {
         self.of_fold.iter().for_each(|&sums| put_sums(words, sums));
-        words.extend([self.squares as u64, (self.squares >> 64) as u64]);
+        put_wide(words, self.squares);
         for SumsOfPairs { numbers, sums } in &self.features {
             words.push(numbers.len() as u64);
             put_packed(words, &differences(numbers));
@@ -195,8 +195,7 @@ impl Mergeable for PairSums {
         for sums in &mut self.of_fold {
             *sums = reader.sums()?;
         }
-        let [low, high] = *reader.array()?;
-        self.squares = u128::from(low) | u128::from(high) << 64;
+        self.squares = reader.wide()?;
         for SumsOfPairs { numbers, sums } in &mut self.features {
             *numbers = ascending(&take_packed_list(reader)?)?;
             let mut words = vec![0; numbers.len() * self.n_folds * 3];

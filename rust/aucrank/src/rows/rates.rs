@@ -14,7 +14,7 @@ use super::part_view::PartView;
 use super::question::Question;
 use super::rate_codes::RateCodes;
 use super::view::View;
-use super::words::{WordReader, put_sums};
+use super::words::{WordReader, put_sums, put_wide};
 use crate::data::{ClassSums, FeatureBins, FoldRates, N_RATE_FOLDS, RateSteps, RowFolds, RowTally};
 use crate::{Interrupt, RankError};
 
@@ -128,7 +128,7 @@ impl Mergeable for RateSums {
     fn put_words(&mut self, words: &mut Vec<u64>) {
         for SumsOfLevels { of_level, of_fold, squares } in &self.0 {
             of_level.iter().chain(of_fold).for_each(|&sums| put_sums(words, sums));
-            words.extend([*squares as u64, (squares >> 64) as u64]);
+            put_wide(words, *squares);
         }
     }
 
@@ -137,8 +137,7 @@ impl Mergeable for RateSums {
             for sums in of_level.iter_mut().chain(of_fold) {
                 *sums = reader.sums()?;
             }
-            let [low, high] = *reader.array()?;
-            *squares = u128::from(low) | u128::from(high) << 64;
+            *squares = reader.wide()?;
         }
         Ok(())
     }

@@ -75,6 +75,12 @@ impl<'a> WordReader<'a> {
         Ok(ClassSums { pos, neg, rows })
     }
 
+    /// A number of two words, the lower one first.
+    pub(crate) fn wide(&mut self) -> Result<u128, RankError> {
+        let [low, high] = *self.array()?;
+        Ok(u128::from(low) | u128::from(high) << u64::BITS)
+    }
+
     pub(crate) fn end(self) -> Result<(), RankError> {
         if self.0.is_empty() {
             return Ok(());
@@ -91,6 +97,11 @@ pub(crate) fn put_list(words: &mut Vec<u64>, list: impl ExactSizeIterator<Item =
 
 pub(crate) fn put_sums(words: &mut Vec<u64>, sums: ClassSums) {
     words.extend([sums.pos, sums.neg, sums.rows]);
+}
+
+/// Appends a number of two words, the lower one first.
+pub(crate) fn put_wide(words: &mut Vec<u64>, number: u128) {
+    words.extend([number as u64, (number >> u64::BITS) as u64]);
 }
 
 /// Appends numbers, each in as few bytes as it needs, after half a byte with that count.

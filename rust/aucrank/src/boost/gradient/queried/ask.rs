@@ -12,7 +12,7 @@ use crate::boost::gradient::draws::Draw;
 use crate::boost::gradient::fit_rows::RowMassScale;
 use crate::boost::gradient::sums::{CODES, UnitSums};
 use crate::data::{Binned, CellSplit, ClassSums, FeatureBins, LevelRates};
-use crate::rows::words::{WordReader, put_sums};
+use crate::rows::words::{WordReader, put_sums, put_wide};
 use crate::rows::{CodedRows, Mergeable, PairCodes, RateCodes, View, other};
 
 /// A question of a fit.
@@ -362,7 +362,7 @@ impl BagSums {
 
     fn take(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         for sum in &mut self.loss {
-            *sum = take_wide(reader)?;
+            *sum = reader.wide()?;
         }
         for side in &mut self.sides {
             *side = *reader.array()?;
@@ -391,15 +391,6 @@ impl CellSums {
         self.sums.iter_mut().zip(&more.sums).for_each(|(own, more)| *own += *more);
         self.counts.iter_mut().zip(&more.counts).for_each(|(own, more)| *own += more);
     }
-}
-
-fn put_wide(words: &mut Vec<u64>, number: u128) {
-    words.extend([number as u64, (number >> 64) as u64]);
-}
-
-fn take_wide(reader: &mut WordReader<'_>) -> Result<u128, RankError> {
-    let [low, high] = *reader.array()?;
-    Ok(u128::from(low) | u128::from(high) << 64)
 }
 
 /// Encodes numbers of small magnitude as small unsigned ones.

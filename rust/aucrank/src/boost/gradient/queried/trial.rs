@@ -6,7 +6,7 @@ use super::super::gain::GainSums;
 use super::super::pair_merit::{MeritSums, StepSums};
 use crate::RankError;
 use crate::rows::other;
-use crate::rows::words::{WordReader, put_list};
+use crate::rows::words::{WordReader, put_list, put_wide};
 
 /// What is queried at the scores of some bags.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -126,10 +126,9 @@ pub(super) fn merge_equal(sums: &mut Vec<(u64, StepSums)>) {
 }
 
 fn put(words: &mut Vec<u64>, number: i128) {
-    words.extend([number as u64, (number >> u64::BITS) as u64]);
+    put_wide(words, number.cast_unsigned());
 }
 
 fn take(reader: &mut WordReader<'_>) -> Result<i128, RankError> {
-    let [low, high] = *reader.array()?;
-    Ok(i128::from(low) | i128::from(high.cast_signed()) << u64::BITS)
+    Ok(reader.wide()?.cast_signed())
 }
