@@ -135,7 +135,7 @@ class RankingTree:
     def to_json(self) -> str: ...
 
 def fit_tree_rank(
-    sample: _Sample,
+    rows: _Sample | _Queried,
     params: str,
     n_threads: int,
     validation: _Sample | None = None,
@@ -226,6 +226,9 @@ class _Engine(Protocol):
     def frame(self) -> bytes: ...
     def round(self, ask: bytes) -> bytes: ...
 
+# Rows that are queried, and the number of the fit.
+_Queried = tuple[StoredRows | _Engine, int]
+
 @final
 class RawSums:
     def __new__(cls, ask: bytes) -> Self: ...
@@ -280,13 +283,6 @@ class _CardEngine(_RawEngine, Protocol):
 
 def answer_rows(holders: Sequence[StoredRows], ask: bytes, n_threads: int) -> bytes: ...
 def merge_answers(frame: bytes, ask: bytes, answers: list[bytes]) -> bytes: ...
-def fit_tree_rank_rows(
-    rows: StoredRows | _Engine,
-    fit_number: int,
-    params: str,
-    n_threads: int,
-    observer: _Observer | None = None,
-) -> TreeRankModel: ...
 
 @final
 class RankingForest(Model):
@@ -351,7 +347,7 @@ class BoostedModel(Model):
     def merged_terms(self) -> str: ...
 
 def fit_auc_boost(
-    sample: _Sample,
+    rows: _Sample | _Queried,
     params: str,
     earlier: BoostedModel | None,
     validation: _Sample | None,
@@ -360,26 +356,12 @@ def fit_auc_boost(
     observer: _Observer | None = None,
 ) -> BoostedModel: ...
 def fit_rank_boost(
-    sample: _Sample,
+    rows: _Sample | _Queried,
     params: str,
     earlier: BoostedModel | None,
     validation: _Sample | None,
     n_threads: int,
     external: _ExternalFitter | None = None,
-    observer: _Observer | None = None,
-) -> BoostedModel: ...
-def fit_auc_boost_rows(
-    rows: StoredRows | _Engine,
-    fit_number: int,
-    params: str,
-    n_threads: int,
-    observer: _Observer | None = None,
-) -> BoostedModel: ...
-def fit_rank_boost_rows(
-    rows: StoredRows | _Engine,
-    fit_number: int,
-    params: str,
-    n_threads: int,
     observer: _Observer | None = None,
 ) -> BoostedModel: ...
 
@@ -413,31 +395,16 @@ class GradientBoosted(Model):
     ) -> NDArray[np.float64]: ...
 
 def fit_gradient_boosting(
-    sample: _Sample,
+    rows: _Sample | _Queried,
     params: str,
     earlier: GradientBoosted | None,
     validation: _Sample | None,
     n_threads: int,
     observer: _Observer | None = None,
 ) -> GradientBoosted: ...
-def fit_gradient_boosting_rows(
-    rows: StoredRows | _Engine,
-    fit_number: int,
-    params: str,
-    n_threads: int,
-    observer: _Observer | None = None,
-) -> GradientBoosted: ...
 def fit_gradient_folds(
-    sample: _Sample,
-    folds: NDArray[np.uint16],
-    n_folds: int,
-    params: str,
-    n_threads: int,
-    observer: _Observer | None = None,
-) -> list[GradientBoosted]: ...
-def fit_gradient_folds_rows(
-    rows: StoredRows | _Engine,
-    fit_number: int,
+    rows: _Sample | _Queried,
+    folds: NDArray[np.uint16] | None,
     n_folds: int,
     params: str,
     n_threads: int,
@@ -523,17 +490,10 @@ class BranchingProgram(Model):
     ) -> NDArray[np.float64]: ...
 
 def fit_marti_rank(
-    sample: _Sample,
+    rows: _Sample | _Queried,
     params: str,
     n_threads: int,
     external: _ExternalFitter | None = None,
-    observer: _Observer | None = None,
-) -> BranchingProgram: ...
-def fit_marti_rank_rows(
-    rows: StoredRows | _Engine,
-    fit_number: int,
-    params: str,
-    n_threads: int,
     observer: _Observer | None = None,
 ) -> BranchingProgram: ...
 
@@ -622,39 +582,21 @@ class Scorecard(Model):
     def drift(self, sample: _Sample, n_threads: int) -> str: ...
 
 def fit_mad2c(
-    sample: _Sample,
+    rows: _Sample | _RawEngine,
     params: str,
     n_threads: int,
     observer: _Observer | None = None,
 ) -> Mad2c: ...
 def fit_rimarc(
-    sample: _Sample,
-    params: str,
-    n_threads: int,
-    observer: _Observer | None = None,
-) -> Rimarc: ...
-def fit_mad2c_rows(
-    rows: _RawEngine,
-    params: str,
-    n_threads: int,
-    observer: _Observer | None = None,
-) -> Mad2c: ...
-def fit_rimarc_rows(
-    rows: _RawEngine,
+    rows: _Sample | _RawEngine,
     params: str,
     n_threads: int,
     observer: _Observer | None = None,
 ) -> Rimarc: ...
 def build_scorecard(
-    sample: _Sample,
+    rows: _Sample | _CardEngine,
     terms: str,
-    ranker_scores: NDArray[np.float64],
-    params: str,
-    n_threads: int,
-) -> Scorecard: ...
-def build_scorecard_rows(
-    rows: _CardEngine,
-    terms: str,
+    ranker_scores: NDArray[np.float64] | None,
     params: str,
     n_threads: int,
     observer: _Observer | None = None,

@@ -215,7 +215,7 @@ class MAD2C(BinsMixin, OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
 
     def _fit_passes(self, rows: RawRows, context: RowsContext) -> _core.Mad2c:
         params = self._params_of(context.schema)
-        return _core.fit_mad2c_rows(rows, params, context.n_threads, context.progress.observer)
+        return _core.fit_mad2c(rows, params, context.n_threads, context.progress.observer)
 
     def _params_of(self, schema: Schema) -> str:
         """Return the parameters as JSON text for the core."""

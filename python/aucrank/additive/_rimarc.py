@@ -359,7 +359,7 @@ class RIMARC(BinsMixin, ProbabilityMixin, BaseRanker):
     def _fit_passes(self, rows: RawRows, context: RowsContext) -> _core.Rimarc:
         params = self._params_of(context.schema, context.seed)
         n_threads, observer = context.n_threads, context.progress.observer
-        model = _core.fit_rimarc_rows(rows, params, n_threads, observer)
+        model = _core.fit_rimarc(rows, params, n_threads, observer)
         self._warn_of_folds(model)
         return model
 

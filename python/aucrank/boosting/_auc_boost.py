@@ -188,7 +188,6 @@ class AUCBoost(BoostedRanker):
     """
 
     _fit_core = staticmethod(_core.fit_auc_boost)
-    _fit_core_rows = staticmethod(_core.fit_auc_boost_rows)
 
     def __init__(
         self,

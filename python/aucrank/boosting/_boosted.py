@@ -51,8 +51,6 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     _model: _core.BoostedModel
     #: The fit of the core.
     _fit_core: ClassVar[Callable[..., _core.BoostedModel]]
-    #: The same for rows that are queried for sums; None where it needs their codes.
-    _fit_core_rows: ClassVar[Callable[..., _core.BoostedModel]]
 
     n_rounds: int
     learning_rate: float
@@ -202,12 +200,13 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
     def _fit_rows(
         self, rows: Rows, params: dict[str, Any], context: RowsContext
     ) -> _core.BoostedModel:
-        model = type(self)._fit_core_rows(
-            rows,
-            context.fit_number,
+        model = type(self)._fit_core(
+            (rows, context.fit_number),
             json.dumps(params),
+            None,
+            None,
             context.n_threads,
-            context.progress.observer,
+            observer=context.progress.observer,
         )
         self._tell(model, is_chosen=params["rounds"]["held_out"] is not None)
         return model

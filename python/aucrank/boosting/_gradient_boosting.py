@@ -642,10 +642,11 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return of_sums < n_rows * len(schema.features)
 
     def _fit_rows(self, rows: Rows, params: Any, context: RowsContext) -> _core.GradientBoosted:
-        model = _core.fit_gradient_boosting_rows(
-            rows,
-            context.fit_number,
+        model = _core.fit_gradient_boosting(
+            (rows, context.fit_number),
             json.dumps(params),
+            None,
+            None,
             context.n_threads,
             context.progress.within(self.time_limit).observer,
         )
@@ -734,9 +735,9 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         self, rows: Rows, context: RowsContext, n_folds: int
     ) -> list[_core.GradientBoosted]:
         """Return a model without each fold of rows that are queried for sums, dealt by the seed."""
-        return _core.fit_gradient_folds_rows(
-            rows,
-            context.fit_number,
+        return _core.fit_gradient_folds(
+            (rows, context.fit_number),
+            None,
             n_folds,
             json.dumps(self._core_params(context.scope)),
             context.n_threads,

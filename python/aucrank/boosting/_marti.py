@@ -169,12 +169,11 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
     def _fit_rows(
         self, rows: Rows, params: dict[str, Any], context: RowsContext
     ) -> _core.BranchingProgram:
-        model = _core.fit_marti_rank_rows(
-            rows,
-            context.fit_number,
+        model = _core.fit_marti_rank(
+            (rows, context.fit_number),
             json.dumps(params),
             context.n_threads,
-            context.progress.observer,
+            observer=context.progress.observer,
         )
         self._report(BranchingProgram(model, context.schema))
         return model

@@ -204,7 +204,6 @@ class RankBoost(BoostedRanker):
     """
 
     _fit_core = staticmethod(_core.fit_rank_boost)
-    _fit_core_rows = staticmethod(_core.fit_rank_boost_rows)
 
     def __init__(
         self,

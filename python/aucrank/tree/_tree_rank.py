@@ -391,12 +391,11 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     def _fit_rows(
         self, rows: Rows, params: dict[str, Any], context: RowsContext
     ) -> _core.TreeRankModel:
-        model = _core.fit_tree_rank_rows(
-            rows,
-            context.fit_number,
+        model = _core.fit_tree_rank(
+            (rows, context.fit_number),
             json.dumps(params),
             context.n_threads,
-            context.progress.observer,
+            observer=context.progress.observer,
         )
         self._report(model, params["pruning"])
         return model

@@ -13,9 +13,9 @@ use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::raw_rows::RawRowsArg;
 use crate::run::{fit_on_pool, on_pool, read_params, to_json};
 use crate::sample::SampleArg;
+use crate::training::RawTrainingArg;
 
 /// Features in bins.
 #[pyclass(name = "Mad2c", module = "aucrank._core", frozen, extends = PyModel)]
@@ -175,112 +175,57 @@ impl PyScorecard {
 
 /// Fits `MAD2C`; `params` is the JSON form of [`Mad2cParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, n_threads, observer=None))]
+#[pyo3(signature = (rows, params, n_threads, observer=None))]
 pub fn fit_mad2c<'py>(
     py: Python<'py>,
-    sample: SampleArg<'py>,
-    params: &str,
-    n_threads: usize,
-    observer: Option<Py<PyAny>>,
-) -> PyResult<Py<PyMad2c>> {
-    let params: Mad2cParams = read_params(params)?;
-    let sample = sample.borrow()?;
-    let table = fit_on_pool(py, n_threads, observer, |interrupt| {
-        additive::fit_mad2c(&sample.columns, &sample.labels()?, &params, interrupt)
-    });
-    hand_over(py, table?)
-}
-
-/// Fits `RIMARC`; `params` is the JSON form of [`RimarcParams`].
-#[pyfunction]
-#[pyo3(signature = (sample, params, n_threads, observer=None))]
-pub fn fit_rimarc<'py>(
-    py: Python<'py>,
-    sample: SampleArg<'py>,
-    params: &str,
-    n_threads: usize,
-    observer: Option<Py<PyAny>>,
-) -> PyResult<Py<PyRimarc>> {
-    let params: RimarcParams = read_params(params)?;
-    let sample = sample.borrow()?;
-    let model = fit_on_pool(py, n_threads, observer, |interrupt| {
-        additive::fit_rimarc(&sample.columns, &sample.labels()?, &params, interrupt)
-    });
-    hand_over(py, model?)
-}
-
-/// Fits `MAD2C` to raw rows behind an engine; `params` as for [`fit_mad2c`].
-#[pyfunction]
-#[pyo3(signature = (rows, params, n_threads, observer=None))]
-pub fn fit_mad2c_rows<'py>(
-    py: Python<'py>,
-    rows: RawRowsArg<'py>,
+    rows: RawTrainingArg<'py>,
     params: &str,
     n_threads: usize,
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyMad2c>> {
     let params: Mad2cParams = read_params(params)?;
     let table = rows.fit(py, n_threads, observer, |rows, interrupt| {
-        additive::fit_mad2c_rows(rows, &params, interrupt)
+        additive::fit_mad2c(rows, &params, interrupt)
     });
     hand_over(py, table?)
 }
 
-/// Fits `RIMARC` to raw rows behind an engine; `params` as for [`fit_rimarc`].
+/// Fits `RIMARC`; `params` is the JSON form of [`RimarcParams`].
 #[pyfunction]
 #[pyo3(signature = (rows, params, n_threads, observer=None))]
-pub fn fit_rimarc_rows<'py>(
+pub fn fit_rimarc<'py>(
     py: Python<'py>,
-    rows: RawRowsArg<'py>,
+    rows: RawTrainingArg<'py>,
     params: &str,
     n_threads: usize,
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyRimarc>> {
     let params: RimarcParams = read_params(params)?;
     let model = rows.fit(py, n_threads, observer, |rows, interrupt| {
-        additive::fit_rimarc_rows(rows, &params, interrupt)
+        additive::fit_rimarc(rows, &params, interrupt)
     });
     hand_over(py, model?)
 }
 
 /// Converts step functions to points. `terms` is the JSON form of a list of them, `ranker_scores`
-/// are the scores of the rows by the ranker of these terms, and `params` is the JSON form of
-/// [`ScorecardParams`].
+/// are the scores of the rows by the ranker of these terms, `None` for rows behind an engine, which
+/// has them, and `params` is the JSON form of [`ScorecardParams`].
 #[pyfunction]
+#[pyo3(signature = (rows, terms, ranker_scores, params, n_threads, observer=None))]
 pub fn build_scorecard<'py>(
     py: Python<'py>,
-    sample: SampleArg<'py>,
+    rows: RawTrainingArg<'py>,
     terms: &str,
-    ranker_scores: PyReadonlyArray1<'py, f64>,
-    params: &str,
-    n_threads: usize,
-) -> PyResult<Py<PyScorecard>> {
-    let terms: Vec<FeatureTerm> = read_params(terms)?;
-    let params: ScorecardParams = read_params(params)?;
-    let sample = sample.borrow()?;
-    let scores = ranker_scores.as_slice()?;
-    let card = on_pool(py, n_threads, |interrupt| {
-        let (columns, labels) = (&sample.columns, sample.labels()?);
-        additive::build_scorecard(columns, &labels, &terms, scores, &params, interrupt)
-    });
-    hand_over(py, card?)
-}
-
-/// As [`build_scorecard`], for rows behind an engine, which also has the scores of the ranker.
-#[pyfunction]
-#[pyo3(signature = (rows, terms, params, n_threads, observer=None))]
-pub fn build_scorecard_rows<'py>(
-    py: Python<'py>,
-    rows: RawRowsArg<'py>,
-    terms: &str,
+    ranker_scores: Option<PyReadonlyArray1<'py, f64>>,
     params: &str,
     n_threads: usize,
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyScorecard>> {
     let terms: Vec<FeatureTerm> = read_params(terms)?;
     let params: ScorecardParams = read_params(params)?;
-    let card = rows.fit(py, n_threads, observer, |rows, interrupt| {
-        additive::build_scorecard_rows(rows, &terms, &params, interrupt)
+    let scores = ranker_scores.as_ref().map(|scores| scores.as_slice()).transpose()?;
+    let card = rows.fit_ranked(py, n_threads, observer, scores, |rows, interrupt| {
+        additive::build_scorecard(rows, &terms, &params, interrupt)
     });
     hand_over(py, card?)
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aucrank::boost::{self, AucBoostParams, BoostedModel, FitExtras, RankBoostParams};
-use aucrank::data::{Columns, Labels};
 use aucrank::external::ExternalFitter;
+use aucrank::rows::TrainingRows;
 use aucrank::{Interrupt, RankError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
@@ -13,9 +13,9 @@ use pyo3::types::PyDict;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::rows::RowsArg;
-use crate::run::{fit_on_pool, read_params, to_json, to_py_err};
+use crate::run::{read_params, to_json, to_py_err};
 use crate::sample::{Sample, SampleArg};
+use crate::training::TrainingArg;
 
 /// A boosted sum of terms.
 #[pyclass(name = "BoostedModel", module = "aucrank._core", frozen, extends = PyModel)]
@@ -120,11 +120,11 @@ impl PyBoostedModel {
 
 /// Fits `AUCBoost`; `params` is the JSON form of [`AucBoostParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, earlier, validation, n_threads, external=None, observer=None))]
+#[pyo3(signature = (rows, params, earlier, validation, n_threads, external=None, observer=None))]
 #[expect(clippy::too_many_arguments, reason = "callers in Python name them")]
 pub fn fit_auc_boost<'py>(
     py: Python<'py>,
-    sample: SampleArg<'py>,
+    rows: TrainingArg<'py>,
     params: &str,
     earlier: Option<PyRef<'py, PyBoostedModel>>,
     validation: Option<SampleArg<'py>>,
@@ -133,19 +133,19 @@ pub fn fit_auc_boost<'py>(
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyBoostedModel>> {
     let params: AucBoostParams = read_params(params)?;
-    let given = FitExtrasArgs { sample, earlier, validation, external };
-    given.fit(py, n_threads, observer, |columns, labels, given, interrupt| {
-        boost::fit_auc_boost(columns, labels, &params, given, interrupt)
+    let given = FitExtrasArgs { rows, earlier, validation, external };
+    given.fit(py, n_threads, observer, |rows, given, interrupt| {
+        boost::fit_auc_boost(rows, &params, given, interrupt)
     })
 }
 
 /// Fits `RankBoost`; `params` is the JSON form of [`RankBoostParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, earlier, validation, n_threads, external=None, observer=None))]
+#[pyo3(signature = (rows, params, earlier, validation, n_threads, external=None, observer=None))]
 #[expect(clippy::too_many_arguments, reason = "callers in Python name them")]
 pub fn fit_rank_boost<'py>(
     py: Python<'py>,
-    sample: SampleArg<'py>,
+    rows: TrainingArg<'py>,
     params: &str,
     earlier: Option<PyRef<'py, PyBoostedModel>>,
     validation: Option<SampleArg<'py>>,
@@ -154,15 +154,15 @@ pub fn fit_rank_boost<'py>(
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyBoostedModel>> {
     let params: RankBoostParams = read_params(params)?;
-    let given = FitExtrasArgs { sample, earlier, validation, external };
-    given.fit(py, n_threads, observer, |columns, labels, given, interrupt| {
-        boost::fit_rank_boost(columns, labels, &params, given, interrupt)
+    let given = FitExtrasArgs { rows, earlier, validation, external };
+    given.fit(py, n_threads, observer, |rows, given, interrupt| {
+        boost::fit_rank_boost(rows, &params, given, interrupt)
     })
 }
 
-/// Optional inputs of a fit, as Python arguments.
+/// Inputs of a fit, as Python arguments.
 struct FitExtrasArgs<'py> {
-    sample: SampleArg<'py>,
+    rows: TrainingArg<'py>,
     earlier: Option<PyRef<'py, PyBoostedModel>>,
     validation: Option<SampleArg<'py>>,
     external: Option<Py<PyAny>>,
@@ -175,64 +175,24 @@ impl FitExtrasArgs<'_> {
         n_threads: usize,
         observer: Option<Py<PyAny>>,
         fit_model: impl Fn(
-            &Columns<'_>,
-            &Labels<'_>,
+            TrainingRows<'_>,
             &FitExtras<'_>,
             &Interrupt,
         ) -> Result<BoostedModel, RankError>
         + Send
         + Sync,
     ) -> PyResult<Py<PyBoostedModel>> {
-        let sample = self.sample.borrow()?;
         let validation = self.validation.as_ref().map(SampleArg::borrow).transpose()?;
         let earlier = self.earlier.as_ref().map(|model| &*model.0);
         let external = self.external.map(Callbacks::new);
         let fitter = external.as_ref().map(|external| external as &dyn ExternalFitter);
-        let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
-            let labels = sample.labels()?;
+        let fitted = self.rows.fit(py, n_threads, observer, |rows, interrupt| {
             let other_labels = validation.as_ref().map(Sample::labels).transpose()?;
             let columns = validation.as_ref().map(|other| &other.columns);
             let validation = columns.zip(other_labels.as_ref());
             let given = FitExtras { earlier, validation, external: fitter };
-            fit_model(&sample.columns, &labels, &given, interrupt)
+            fit_model(rows, &given, interrupt)
         });
         hand_over(py, Callbacks::finish_any(external.as_ref(), py, fitted)?)
     }
-}
-
-/// Fits `AUCBoost` to rows in parts; `fit_number` distinguishes the fit from others that query the
-/// same rows.
-#[pyfunction]
-#[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
-pub fn fit_auc_boost_rows<'py>(
-    py: Python<'py>,
-    rows: RowsArg<'py>,
-    fit_number: u64,
-    params: &str,
-    n_threads: usize,
-    observer: Option<Py<PyAny>>,
-) -> PyResult<Py<PyBoostedModel>> {
-    let params: AucBoostParams = read_params(params)?;
-    let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
-        boost::fit_auc_boost_rows(rows, fit_number, &params, interrupt)
-    });
-    hand_over(py, fitted?)
-}
-
-/// Fits `RankBoost` to rows in parts, as [`fit_auc_boost_rows`] does.
-#[pyfunction]
-#[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
-pub fn fit_rank_boost_rows<'py>(
-    py: Python<'py>,
-    rows: RowsArg<'py>,
-    fit_number: u64,
-    params: &str,
-    n_threads: usize,
-    observer: Option<Py<PyAny>>,
-) -> PyResult<Py<PyBoostedModel>> {
-    let params: RankBoostParams = read_params(params)?;
-    let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
-        boost::fit_rank_boost_rows(rows, fit_number, &params, interrupt)
-    });
-    hand_over(py, fitted?)
 }

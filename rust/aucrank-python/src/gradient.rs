@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use aucrank::boost::{
-    GradientBoosted, GradientExtras, GradientHeldOut, GradientParams, GradientTree,
-    fit_gradient_boosting as fit, fit_gradient_boosting_rows as fit_rows,
-    fit_gradient_folds as fit_folds, fit_gradient_folds_rows as fit_folds_rows,
+    BagFolds, GradientBoosted, GradientExtras, GradientHeldOut, GradientParams, GradientTree,
+    fit_gradient_boosting as fit, fit_gradient_folds as fit_folds,
 };
 use aucrank::data::Folds;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
@@ -14,9 +13,9 @@ use pyo3::types::PyDict;
 
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::rows::RowsArg;
-use crate::run::{fit_on_pool, read_params, to_json, to_py_err};
+use crate::run::{read_params, to_json, to_py_err};
 use crate::sample::{Sample, SampleArg};
+use crate::training::TrainingArg;
 
 /// A sum of trees.
 #[pyclass(name = "GradientBoosted", module = "aucrank._core", frozen, extends = PyModel)]
@@ -131,10 +130,10 @@ fn path_table<'py>(py: Python<'py>, path: &GradientHeldOut) -> PyResult<Bound<'p
 
 /// Fits a model by gradient boosting; `params` is the JSON form of [`GradientParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, earlier, validation, n_threads, observer=None))]
+#[pyo3(signature = (rows, params, earlier, validation, n_threads, observer=None))]
 pub fn fit_gradient_boosting<'py>(
     py: Python<'py>,
-    sample: SampleArg<'py>,
+    rows: TrainingArg<'py>,
     params: &str,
     earlier: Option<PyRef<'py, PyGradientBoosted>>,
     validation: Option<SampleArg<'py>>,
@@ -142,76 +141,36 @@ pub fn fit_gradient_boosting<'py>(
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyGradientBoosted>> {
     let params: GradientParams = read_params(params)?;
-    let sample = sample.borrow()?;
     let validation = validation.as_ref().map(SampleArg::borrow).transpose()?;
     let earlier = earlier.as_ref().map(|model| &*model.0);
-    let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
-        let labels = sample.labels()?;
+    let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
         let other_labels = validation.as_ref().map(Sample::labels).transpose()?;
         let columns = validation.as_ref().map(|other| &other.columns);
         let validation = columns.zip(other_labels.as_ref());
-        let given = GradientExtras { earlier, validation, folds: None };
-        fit(&sample.columns, &labels, &params, &given, interrupt)
-    })?;
-    hand_over(py, fitted)
-}
-
-/// Fits a model by gradient boosting to rows that are queried; `fit_number` distinguishes the fit
-/// from others that query the same rows.
-#[pyfunction]
-#[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
-pub fn fit_gradient_boosting_rows<'py>(
-    py: Python<'py>,
-    rows: RowsArg<'py>,
-    fit_number: u64,
-    params: &str,
-    n_threads: usize,
-    observer: Option<Py<PyAny>>,
-) -> PyResult<Py<PyGradientBoosted>> {
-    let params: GradientParams = read_params(params)?;
-    let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
-        fit_rows(rows, fit_number, &params, interrupt)
+        let given = GradientExtras { earlier, validation, ..GradientExtras::default() };
+        fit(rows, &params, &given, interrupt)
     });
     hand_over(py, fitted?)
 }
 
-/// Fits a model without each fold; `folds` has the fold of each row.
+/// Fits a model without each fold; `folds` has the fold of each row, or is `None` to deal them by
+/// the seed of the parameters.
 #[pyfunction]
-#[pyo3(signature = (sample, folds, n_folds, params, n_threads, observer=None))]
+#[pyo3(signature = (rows, folds, n_folds, params, n_threads, observer=None))]
 pub fn fit_gradient_folds<'py>(
     py: Python<'py>,
-    sample: SampleArg<'py>,
-    folds: PyReadonlyArray1<'py, u16>,
+    rows: TrainingArg<'py>,
+    folds: Option<PyReadonlyArray1<'py, u16>>,
     n_folds: u16,
     params: &str,
     n_threads: usize,
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Py<PyGradientBoosted>>> {
     let params: GradientParams = read_params(params)?;
-    let sample = sample.borrow()?;
-    let folds = Folds { of_row: folds.as_array().to_vec(), n_folds };
-    let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
-        fit_folds(&sample.columns, &sample.labels()?, &folds, &params, interrupt)
-    })?;
-    fitted.into_iter().map(|model| hand_over(py, model)).collect()
-}
-
-/// Fits a model without each fold of rows that are queried; the seed of the parameters determines
-/// the folds.
-#[pyfunction]
-#[pyo3(signature = (rows, fit_number, n_folds, params, n_threads, observer=None))]
-pub fn fit_gradient_folds_rows<'py>(
-    py: Python<'py>,
-    rows: RowsArg<'py>,
-    fit_number: u64,
-    n_folds: u16,
-    params: &str,
-    n_threads: usize,
-    observer: Option<Py<PyAny>>,
-) -> PyResult<Vec<Py<PyGradientBoosted>>> {
-    let params: GradientParams = read_params(params)?;
+    let given = folds.map(|folds| Folds { of_row: folds.as_array().to_vec(), n_folds });
+    let folds = given.as_ref().map_or(BagFolds::Dealt(n_folds), BagFolds::Given);
     let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
-        fit_folds_rows(rows, fit_number, n_folds, &params, interrupt)
+        fit_folds(rows, folds, &params, interrupt)
     })?;
     fitted.into_iter().map(|model| hand_over(py, model)).collect()
 }

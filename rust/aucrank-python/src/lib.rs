@@ -26,6 +26,7 @@ mod run;
 mod sample;
 mod shared;
 mod state;
+mod training;
 mod tree;
 mod two_sided;
 
@@ -35,17 +36,15 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::additive::{
-        PyLinearModel, PyMad2c, PyRimarc, PyScorecard, build_scorecard, build_scorecard_rows,
-        fit_linear, fit_mad2c, fit_mad2c_rows, fit_rimarc, fit_rimarc_rows,
+        PyLinearModel, PyMad2c, PyRimarc, PyScorecard, build_scorecard, fit_linear, fit_mad2c,
+        fit_rimarc,
     };
     #[pymodule_export]
     use super::aurora::{PyAurora, fit_aurora};
     #[pymodule_export]
     use super::binarizer::{PyThresholdBinarizer, fit_threshold_binarizer};
     #[pymodule_export]
-    use super::boost::{
-        PyBoostedModel, fit_auc_boost, fit_auc_boost_rows, fit_rank_boost, fit_rank_boost_rows,
-    };
+    use super::boost::{PyBoostedModel, fit_auc_boost, fit_rank_boost};
     #[pymodule_export]
     use super::calibration::{
         PyCalibration, deal_blocks, even_odds, fit_calibration, held_out_rows, with_threshold,
@@ -57,17 +56,14 @@ mod _core {
     #[pymodule_export]
     use super::forest::{PyRankingForest, fit_ranking_forest};
     #[pymodule_export]
-    use super::gradient::{
-        PyGradientBoosted, fit_gradient_boosting, fit_gradient_boosting_rows, fit_gradient_folds,
-        fit_gradient_folds_rows,
-    };
+    use super::gradient::{PyGradientBoosted, fit_gradient_boosting, fit_gradient_folds};
     #[pymodule_export]
     use super::inference::{
         bootstrap_aucs, bootstrap_cut_offs, bootstrap_partial_aucs, bootstrap_tprs, delong,
         hanley_mcneil_variance, partial_areas, placements,
     };
     #[pymodule_export]
-    use super::marti::{PyBranchingProgram, fit_marti_rank, fit_marti_rank_rows};
+    use super::marti::{PyBranchingProgram, fit_marti_rank};
     #[pymodule_export]
     use super::model::PyModel;
     #[pymodule_export]
@@ -88,7 +84,7 @@ mod _core {
     #[pymodule_export]
     use super::state::RocState;
     #[pymodule_export]
-    use super::tree::{PyRankingTree, PyTreeRankModel, fit_tree_rank, fit_tree_rank_rows};
+    use super::tree::{PyRankingTree, PyTreeRankModel, fit_tree_rank};
     #[pymodule_export]
     use super::two_sided::{PyTwoSided, build_two_sided, two_sided};
 

@@ -12,9 +12,8 @@ use pyo3::types::PyDict;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::rows::RowsArg;
-use crate::run::{fit_on_pool, read_params};
-use crate::sample::SampleArg;
+use crate::run::read_params;
+use crate::training::TrainingArg;
 
 /// A branching program, fitted by `MartiRank` or `SMartiRank`.
 #[pyclass(name = "BranchingProgram", module = "aucrank._core", frozen, extends = PyModel)]
@@ -133,41 +132,20 @@ impl PyBranchingProgram {
 
 /// Fits `MartiRank` or `SMartiRank`; `params` is the JSON form of [`MartiParams`].
 #[pyfunction]
-#[pyo3(signature = (sample, params, n_threads, external=None, observer=None))]
+#[pyo3(signature = (rows, params, n_threads, external=None, observer=None))]
 pub fn fit_marti_rank<'py>(
     py: Python<'py>,
-    sample: SampleArg<'py>,
+    rows: TrainingArg<'py>,
     params: &str,
     n_threads: usize,
     external: Option<Py<PyAny>>,
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyBranchingProgram>> {
     let params: MartiParams = read_params(params)?;
-    let sample = sample.borrow()?;
     let external = external.map(Callbacks::new);
     let fitter = external.as_ref().map(|external| external as &dyn ExternalFitter);
-    let program = fit_on_pool(py, n_threads, observer, |interrupt| {
-        let labels = sample.labels()?;
-        boost::fit_marti_rank(&sample.columns, &labels, &params, fitter, interrupt)
+    let program = rows.fit(py, n_threads, observer, |rows, interrupt| {
+        boost::fit_marti_rank(rows, &params, fitter, interrupt)
     });
     hand_over(py, Callbacks::finish_any(external.as_ref(), py, program)?)
-}
-
-/// Fits `MartiRank` or `SMartiRank` to rows in parts; `fit_number` distinguishes the fit from
-/// others that query the same rows.
-#[pyfunction]
-#[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
-pub fn fit_marti_rank_rows<'py>(
-    py: Python<'py>,
-    rows: RowsArg<'py>,
-    fit_number: u64,
-    params: &str,
-    n_threads: usize,
-    observer: Option<Py<PyAny>>,
-) -> PyResult<Py<PyBranchingProgram>> {
-    let params: MartiParams = read_params(params)?;
-    let program = rows.fit(py, n_threads, observer, |rows, interrupt| {
-        boost::fit_marti_rank_rows(rows, fit_number, &params, interrupt)
-    });
-    hand_over(py, program?)
 }

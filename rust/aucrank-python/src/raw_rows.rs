@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
-use crate::rows::{Batch, BatchArg, PyWeightRange};
+use crate::rows::{BatchArg, PyWeightRange};
 use crate::run::{CallingThread, fit_calling, on_pool, read_params, to_json, to_py_err};
 use crate::shared::Shared;
 use crate::state::RocState;
@@ -36,10 +36,8 @@ impl PyRawSums {
     }
 
     fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
-        let Batch { columns, positive, weights } = batch.borrow(&self.n_levels)?;
-        on_pool(py, n_threads, |interrupt| {
-            self.sums.lock().add(&columns, positive, weights, interrupt)
-        })
+        let batch = batch.borrow(&self.n_levels)?;
+        on_pool(py, n_threads, |interrupt| self.sums.lock().add(&batch.rows(), interrupt))
     }
 
     /// Adds one feature of all rows, given as distinct values with their counts.
@@ -50,11 +48,9 @@ impl PyRawSums {
         batch: BatchArg<'_>,
         counts: PyReadonlyArray1<'_, u64>,
     ) -> PyResult<()> {
-        let Batch { columns, positive, weights } =
-            batch.borrow(&self.n_levels[feature..=feature])?;
+        let batch = batch.borrow(&self.n_levels[feature..=feature])?;
         let counts = counts.as_slice()?;
-        py.detach(|| self.sums.lock().add_counts(feature, &columns, positive, weights, counts))
-            .map_err(to_py_err)
+        py.detach(|| self.sums.lock().add_counts(feature, &batch.rows(), counts)).map_err(to_py_err)
     }
 
     /// Adds the classes of all rows, given as counts.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use aucrank::data::{
-    BinningParams, ClassSums, Columns, FeatureBins, Folds, RowBlocks, WeightRange,
+    Batch, BinningParams, ClassSums, Columns, FeatureBins, Folds, RowBlocks, WeightRange,
 };
 use aucrank::rows::{
     Answer, Ask, CodedMatrix, RowDigest, RowFrame, RowSample, Rows, StoredRows, Survey,
@@ -96,22 +96,27 @@ impl BlocksArg<'_> {
 }
 
 /// A borrowed [`BatchArg`].
-pub struct Batch<'a> {
+pub struct BorrowedBatch<'a> {
     pub columns: Columns<'a>,
-    pub positive: &'a [bool],
+    positive: &'a [bool],
     pub weights: Option<&'a [f64]>,
+    blocks: Option<RowBlocks<'a>>,
+}
+
+impl BorrowedBatch<'_> {
+    pub fn rows(&self) -> Batch<'_> {
+        let batch = Batch::new(&self.columns, self.positive).weighted(self.weights);
+        self.blocks.map_or(batch, |blocks| batch.in_blocks(blocks))
+    }
 }
 
 impl BatchArg<'_> {
-    pub fn borrow(&self, n_levels: &[Option<u32>]) -> PyResult<Batch<'_>> {
-        let columns = self.0.borrow(n_levels)?;
-        Ok(Batch {
-            columns: match &self.3 {
-                None => columns,
-                Some(blocks) => columns.in_blocks(blocks.borrow()?).map_err(to_py_err)?,
-            },
+    pub fn borrow(&self, n_levels: &[Option<u32>]) -> PyResult<BorrowedBatch<'_>> {
+        Ok(BorrowedBatch {
+            columns: self.0.borrow(n_levels)?,
             positive: self.1.as_slice()?,
             weights: self.2.as_ref().map(|weights| weights.as_slice()).transpose()?,
+            blocks: self.3.as_ref().map(BlocksArg::borrow).transpose()?,
         })
     }
 }
@@ -145,10 +150,8 @@ impl PySurvey {
     }
 
     fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
-        let Batch { columns, positive, weights } = batch.borrow(&self.n_levels)?;
-        on_pool(py, n_threads, |interrupt| {
-            self.survey.lock().add(&columns, positive, weights, interrupt)
-        })
+        let batch = batch.borrow(&self.n_levels)?;
+        on_pool(py, n_threads, |interrupt| self.survey.lock().add(&batch.rows(), interrupt))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -185,7 +188,7 @@ impl PyRowSample {
     }
 
     fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
-        let Batch { columns, weights, .. } = batch.borrow(&self.n_levels)?;
+        let BorrowedBatch { columns, weights, .. } = batch.borrow(&self.n_levels)?;
         on_pool(py, n_threads, |interrupt| self.sample.lock().add(&columns, weights, interrupt))
     }
 
@@ -270,9 +273,8 @@ impl PyStoredRows {
     }
 
     fn add(&self, py: Python<'_>, batch: BatchArg<'_>, n_threads: usize) -> PyResult<()> {
-        let Batch { columns, positive, weights } = batch.borrow(&self.n_levels)?;
-        let add = |interrupt: &Interrupt| self.write().add(&columns, positive, weights, interrupt);
-        on_pool(py, n_threads, add)
+        let batch = batch.borrow(&self.n_levels)?;
+        on_pool(py, n_threads, |interrupt| self.write().add(&batch.rows(), interrupt))
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
@@ -468,10 +470,10 @@ pub fn deal_among<'py>(
     dealing: (u16, u64),
     n_threads: usize,
 ) -> PyResult<(Bound<'py, PyArray1<i64>>, u16)> {
-    let Batch { columns, positive, .. } = batch.borrow(&n_levels)?;
+    let batch = batch.borrow(&n_levels)?;
     let (n_folds, seed) = dealing;
     let Folds { of_row, n_folds } = rows.fit(py, n_threads, None, |rows, interrupt| {
-        deal_among_rows(rows, fit_number, (&columns, positive), n_folds, seed, interrupt)
+        deal_among_rows(rows, fit_number, &batch.rows(), n_folds, seed, interrupt)
     })?;
     let of_row: Vec<i64> = of_row.into_iter().map(i64::from).collect();
     Ok((of_row.into_pyarray(py), n_folds))

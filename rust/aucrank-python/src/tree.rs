@@ -6,9 +6,10 @@ use aucrank::RankError;
 use aucrank::data::Columns;
 use aucrank::external::ExternalModels;
 use aucrank::formula::Formula;
+use aucrank::rows::TrainingRows;
 use aucrank::tree::{
     LeafValue, PruningStep, RankingTree, TreeRankModel, TreeRankParams, fit, fit_by_classifiers,
-    fit_rows, fit_validated, partial_dependence,
+    fit_validated, partial_dependence,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
@@ -18,9 +19,9 @@ use pyo3::types::PyDict;
 use crate::callbacks::Callbacks;
 use crate::columns::ColumnsArg;
 use crate::model::{PyModel, hand_over};
-use crate::rows::RowsArg;
-use crate::run::{fit_on_pool, on_pool, read_params, to_json, to_py_err};
+use crate::run::{on_pool, read_params, to_json, to_py_err};
 use crate::sample::SampleArg;
+use crate::training::TrainingArg;
 
 /// A fitted ranking tree, and how its size was chosen.
 #[pyclass(name = "TreeRankModel", module = "aucrank._core", frozen, extends = PyModel)]
@@ -272,11 +273,11 @@ fn steps_to_dict<'py>(py: Python<'py>, steps: &[PruningStep]) -> PyResult<Bound<
 /// Fits a ranking tree; `params` is the JSON form of [`TreeRankParams`].
 #[pyfunction]
 #[pyo3(signature = (
-    sample, params, n_threads, validation=None, external=None, observer=None
+    rows, params, n_threads, validation=None, external=None, observer=None
 ))]
 pub fn fit_tree_rank<'py>(
     py: Python<'py>,
-    sample: SampleArg<'py>,
+    rows: TrainingArg<'py>,
     params: &str,
     n_threads: usize,
     validation: Option<SampleArg<'py>>,
@@ -284,40 +285,23 @@ pub fn fit_tree_rank<'py>(
     observer: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyTreeRankModel>> {
     let params: TreeRankParams = read_params(params)?;
-    let sample = sample.borrow()?;
     let validation = validation.as_ref().map(SampleArg::borrow).transpose()?;
     let external = external.map(Callbacks::new);
-    let fitted = fit_on_pool(py, n_threads, observer, |interrupt| {
-        let (columns, labels) = (&sample.columns, &sample.labels()?);
-        match (&validation, &external) {
-            (None, None) => fit(columns, labels, &params, interrupt),
-            (None, Some(external)) => {
+    let fitted =
+        rows.fit(py, n_threads, observer, |rows, interrupt| match (rows, &validation, &external) {
+            (rows, None, None) => fit(rows, &params, interrupt),
+            (TrainingRows::Memory(columns, labels), None, Some(external)) => {
                 fit_by_classifiers(columns, labels, &params, external, interrupt)
             }
-            (Some(other), _) => {
+            (TrainingRows::Memory(columns, labels), Some(other), _) => {
                 let other = (&other.columns, &other.labels()?);
                 fit_validated(columns, labels, other, &params, interrupt)
             }
-        }
-    });
+            (TrainingRows::Elsewhere(_), ..) => Err(RankError::BadParameter {
+                name: "validation or external",
+                value: "given".to_owned(),
+                rule: "left out where rows are read in parts",
+            }),
+        });
     hand_over(py, Callbacks::finish_any(external.as_ref(), py, fitted)?)
-}
-
-/// Fits a ranking tree to rows in parts; `fit_number` distinguishes the fit from others that query
-/// the same rows.
-#[pyfunction]
-#[pyo3(signature = (rows, fit_number, params, n_threads, observer=None))]
-pub fn fit_tree_rank_rows<'py>(
-    py: Python<'py>,
-    rows: RowsArg<'py>,
-    fit_number: u64,
-    params: &str,
-    n_threads: usize,
-    observer: Option<Py<PyAny>>,
-) -> PyResult<Py<PyTreeRankModel>> {
-    let params: TreeRankParams = read_params(params)?;
-    let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
-        fit_rows(rows, fit_number, &params, interrupt)
-    });
-    hand_over(py, fitted?)
 }

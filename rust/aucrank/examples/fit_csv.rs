@@ -50,8 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (train, test) = (read(&halves[0])?, read(&halves[1])?);
 
     let model = fit_gradient_boosting(
-        &train.columns()?,
-        &Labels::new(&labels[0], None)?,
+        (&train.columns()?, &Labels::new(&labels[0], None)?),
         &GradientParams::default(),
         &GradientExtras::default(),
         &Interrupt::default(),

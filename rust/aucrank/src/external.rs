@@ -89,7 +89,7 @@ pub trait ExternalModels: Debug + Sync {
 /// let params = AucBoostParams { rounds, ..AucBoostParams::default() };
 /// let rankers = Listed(vec![0.0, 2.0, 1.0, 3.0]);
 /// let extras = FitExtras { external: Some(&rankers), ..FitExtras::default() };
-/// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model = fit_auc_boost((&columns, &labels), &params, &extras, &Interrupt::default())?;
 /// let scores = model.score(&columns, Some(&rankers))?;
 /// assert_eq!(aucrank::roc::auc(&scores, &positive)?, 1.0);
 /// # Ok::<(), RankError>(())

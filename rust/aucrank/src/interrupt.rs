@@ -30,7 +30,7 @@ use crate::RankError;
 /// });
 /// let params = RankBoostParams { rounds: RoundParams::default(), ..RankBoostParams::default() };
 /// let extras = FitExtras::default();
-/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &interrupt).unwrap();
+/// let model = fit_rank_boost((&columns, &labels), &params, &extras, &interrupt).unwrap();
 /// assert_eq!(model.terms().len(), n_rounds.load(Ordering::Relaxed));
 /// ```
 #[derive(Default)]

@@ -66,8 +66,7 @@ mod spilled;
 /// let columns = Columns::from_column_major(&[1.0, 2.0, 3.0, 4.0], 4)?;
 /// let positive = [false, false, true, true];
 /// let model = fit_rank_boost(
-///     &columns,
-///     &Labels::new(&positive, None)?,
+///     (&columns, &Labels::new(&positive, None)?),
 ///     &RankBoostParams::default(),
 ///     &FitExtras::default(),
 ///     &Interrupt::default(),

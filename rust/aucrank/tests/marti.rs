@@ -311,7 +311,7 @@ impl Data {
 
     fn fit(&self, params: &MartiParams) -> Result<BranchingProgram, RankError> {
         let labels = Labels::new(&self.positive, self.weights.as_deref()).unwrap();
-        fit_marti_rank(&self.columns(), &labels, params, None, &Interrupt::default())
+        fit_marti_rank((&self.columns(), &labels), params, None, &Interrupt::default())
     }
 
     fn rows(&self, rows: impl Iterator<Item = usize> + Clone) -> Self {
@@ -513,7 +513,7 @@ fn the_first_node_has_the_best_feature_and_lemma_4() {
     let columns = Columns::from_row_major(&data, 1).unwrap();
     let labels = Labels::new(&[false, true, false, true], None).unwrap();
     let program =
-        fit_marti_rank(&columns, &labels, &defaults(), None, &Interrupt::default()).unwrap();
+        fit_marti_rank((&columns, &labels), &defaults(), None, &Interrupt::default()).unwrap();
     let NodeKind::Ranker { term: Term::Feature(term), cut } = &program.node(1, 0).kind else {
         panic!("a ranker")
     };
@@ -534,7 +534,7 @@ fn separable_rows_are_separated_whatever_the_number_of_rounds() {
     for n_rounds in 1..6 {
         let params = MartiParams { n_rounds, ..defaults() };
         let program =
-            fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default()).unwrap();
+            fit_marti_rank((&columns, &labels), &params, None, &Interrupt::default()).unwrap();
         for (score, &positive) in program.score(&columns, None).unwrap().iter().zip(&positive) {
             let votes = if positive { n_rounds as f64 } else { 0.0 };
             assert_eq!(score + program.threshold(), votes);
@@ -550,7 +550,7 @@ fn if_nothing_can_be_learned_all_rows_have_equal_scores() {
     for routing in [Routing::Expected, Routing::Sampled] {
         let params = MartiParams { routing, ..defaults() };
         let program =
-            fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default()).unwrap();
+            fit_marti_rank((&columns, &labels), &params, None, &Interrupt::default()).unwrap();
         assert_eq!(program.score(&columns, None).unwrap(), [0.0; 3]);
         assert!(program.nodes().all(|(.., node)| !matches!(node.kind, NodeKind::Ranker { .. })));
     }
@@ -591,7 +591,7 @@ fn scores_follow_the_paths_of_the_fit_for_any_weak_ranker() {
         {
             let weak_ranker = weak_ranker.clone();
             let params = MartiParams { weak_ranker, routing, sample_size, ..defaults() };
-            let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default());
+            let program = fit_marti_rank((&columns, &labels), &params, None, &Interrupt::default());
             let program = program.unwrap();
             let of_nodes: f64 = program
                 .nodes()
@@ -686,7 +686,8 @@ fn a_fit_stops_on_request() {
     let labels = Labels::new(&data.positive, None).unwrap();
     let interrupt = Interrupt::default();
     interrupt.stop();
-    let err = fit_marti_rank(&data.columns(), &labels, &defaults(), None, &interrupt).unwrap_err();
+    let err =
+        fit_marti_rank((&data.columns(), &labels), &defaults(), None, &interrupt).unwrap_err();
     assert_eq!(err, RankError::Interrupted);
 }
 

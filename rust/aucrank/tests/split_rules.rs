@@ -86,7 +86,7 @@ impl Rows {
 
     fn fit(&self, params: &TreeRankParams) -> TreeRankModel {
         let labels = Labels::new(&self.positive, Some(&self.weights)).unwrap();
-        fit(&self.columns(), &labels, params, &Interrupt::default()).unwrap()
+        fit((&self.columns(), &labels), params, &Interrupt::default()).unwrap()
     }
 
     fn auc(&self, tree: &RankingTree) -> f64 {

@@ -44,7 +44,7 @@ fn sample(n_rows: usize, seed: u64) -> (Vec<f64>, Vec<bool>) {
 fn fit_rows(values: &[f64], positive: &[bool], params: &TreeRankParams) -> TreeRankModel {
     let columns = Columns::from_row_major(values, 3).unwrap();
     let labels = Labels::new(positive, None).unwrap();
-    fit(&columns, &labels, params, &Interrupt::default()).unwrap()
+    fit((&columns, &labels), params, &Interrupt::default()).unwrap()
 }
 
 fn auc_on(tree: &RankingTree, values: &[f64], positive: &[bool]) -> f64 {
@@ -200,7 +200,7 @@ fn invalid_directions_are_named() {
         let columns = Columns::from_row_major(&values, 3).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
         let params = TreeRankParams { monotonic, ..params(1, LeafOrder::Tree, None) };
-        fit(&columns, &labels, &params, &Interrupt::default()).unwrap_err().to_string()
+        fit((&columns, &labels), &params, &Interrupt::default()).unwrap_err().to_string()
     };
     let too_few = message(vec![1]);
     assert_eq!(too_few, "monotonic_cst is of length 1, but must be as long as X has columns");
@@ -384,7 +384,7 @@ proptest! {
         let fit_weighted = |values: &[f64], positive: &[bool], weights: &[f64]| {
             let columns = Columns::from_row_major(values, 3).unwrap();
             let labels = Labels::new(positive, Some(weights)).unwrap();
-            fit(&columns, &labels, &params, &Interrupt::default()).unwrap()
+            fit((&columns, &labels), &params, &Interrupt::default()).unwrap()
         };
         let one = on_threads(1, || fit_weighted(&values, &positive, &weights));
         let two = on_threads(2, || fit_weighted(&values, &positive, &weights));

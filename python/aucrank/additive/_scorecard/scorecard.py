@@ -392,7 +392,7 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
 
         def built(n_rows: int) -> _core.Scorecard:
             params = self._points_params(special_values, schema, n_rows)
-            return _core.build_scorecard_rows(rows, terms, params, n_threads, observer)
+            return _core.build_scorecard(rows, terms, None, params, n_threads, observer)
 
         with errors_by_name(schema):
             model = built(whole.facts.n_rows)

@@ -21,7 +21,7 @@ use crate::formula::{Formula, Steps};
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// let fit = |directions| {
 ///     let params = Mad2cParams { directions, ..Mad2cParams::default() };
-///     fit_mad2c(&columns, &labels, &params, &Interrupt::default())
+///     fit_mad2c((&columns, &labels), &params, &Interrupt::default())
 /// };
 /// let free = fit(Vec::new())?.features()[0].clone();
 /// assert_eq!((free.direction, free.bins.n_bins()), (Some(Direction::Increasing), 2));
@@ -76,7 +76,7 @@ pub(super) fn check_special(
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, f64::NAN], 1)?;
 /// let labels = Labels::new(&[false, true, false, true, true], None)?;
-/// let model = fit_mad2c(&columns, &labels, &Mad2cParams::default(), &Interrupt::default())?;
+/// let model = fit_mad2c((&columns, &labels), &Mad2cParams::default(), &Interrupt::default())?;
 /// let feature = &model.features()[0];
 /// // Bins of the values 1, of 2 and 3, and of 4: of four pairs three are won and one is tied.
 /// assert_eq!(feature.known(), ClassSums { pos: 2, neg: 2, rows: 4 });

@@ -14,6 +14,7 @@ use crate::data::{
 };
 use crate::interrupt::PartCounter;
 use crate::roc::PARALLEL_FROM;
+use crate::rows::TrainingRows;
 use crate::{Interrupt, RankError, parallel};
 
 /// How features are cut into bins.
@@ -30,7 +31,7 @@ use crate::{Interrupt, RankError, parallel};
 /// let columns = Columns::from_column_major(&ages, 5)?;
 /// let labels = Labels::new(&[true, false, false, true, true], None)?;
 /// let params = Mad2cParams { special: vec![vec![-1.0]], ..Mad2cParams::default() };
-/// let model = fit_mad2c(&columns, &labels, &params, &Interrupt::default())?;
+/// let model = fit_mad2c((&columns, &labels), &params, &Interrupt::default())?;
 /// assert_eq!(model.bins(&columns)?, [2.0, 0.0, 0.0, 1.0, 1.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
@@ -77,7 +78,7 @@ impl Mad2cParams {
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let model = fit_mad2c(&columns, &labels, &Mad2cParams::default(), &Interrupt::default())?;
+/// let model = fit_mad2c((&columns, &labels), &Mad2cParams::default(), &Interrupt::default())?;
 /// assert_eq!(model.total(), ClassSums { pos: 2, neg: 2, rows: 4 });
 /// let new = Columns::from_row_major(&[0.0, 2.5, 9.0, f64::NAN], 1)?;
 /// assert_eq!(model.bins(&new)?, [0.0, 1.0, 2.0, 3.0]);
@@ -168,33 +169,26 @@ impl Mad2c {
     }
 }
 
-/// Finds the bins of all features.
+/// Finds the bins of all features. Rows elsewhere are read in passes ([`RawRows`]).
 ///
 /// # Errors
 ///
 /// [`RankError`] for a parameter out of range, an infinite value, a category code out of range,
-/// lengths that differ, or when interrupted.
-pub fn fit_mad2c(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
+/// lengths that differ, a class without weight, or when interrupted; as for [`RawRows::pass`].
+pub fn fit_mad2c<'a>(
+    rows: impl Into<TrainingRows<'a, &'a dyn RawRows>>,
     params: &Mad2cParams,
     interrupt: &Interrupt,
 ) -> Result<Mad2c, RankError> {
-    let done = PartCounter::new(interrupt, "feature", columns.n_features());
-    bin_features(columns, labels, params, Some(&done), interrupt)
-}
-
-/// [`fit_mad2c`] on rows that are read in passes: the same bins.
-///
-/// # Errors
-///
-/// [`RankError`] for a parameter out of range, a class without weight, or as for [`RawRows::pass`].
-pub fn fit_mad2c_rows(
-    rows: &dyn RawRows,
-    params: &Mad2cParams,
-    interrupt: &Interrupt,
-) -> Result<Mad2c, RankError> {
-    CutSearch::read(rows, params, None, interrupt)?.table(FoldView::All)
+    match rows.into() {
+        TrainingRows::Memory(columns, labels) => {
+            let done = PartCounter::new(interrupt, "feature", columns.n_features());
+            bin_features(columns, labels, params, Some(&done), interrupt)
+        }
+        TrainingRows::Elsewhere(rows) => {
+            CutSearch::read(rows, params, None, interrupt)?.table(FoldView::All)
+        }
+    }
 }
 
 /// [`fit_mad2c`]; each feature is reported as progress if `done` is given.
@@ -398,7 +392,7 @@ mod tests {
         let special = |column: &Column<'_>| column.n_levels().map_or(vec![-9.0], |_| Vec::new());
         let special = columns.iter().map(special).collect();
         let params = Mad2cParams { special, directions: Vec::new() };
-        pool.install(|| fit_mad2c(columns, labels, &params, &Interrupt::default()).unwrap())
+        pool.install(|| fit_mad2c((columns, labels), &params, &Interrupt::default()).unwrap())
     }
 
     #[test]
@@ -452,7 +446,7 @@ mod tests {
         let refused = |special: &[&[f64]], directions: &[Option<Direction>], words: &str| {
             let special = special.iter().map(|numbers| numbers.to_vec()).collect();
             let params = Mad2cParams { special, directions: directions.to_vec() };
-            let found = fit_mad2c(&columns, &labels, &params, &Interrupt::default());
+            let found = fit_mad2c((&columns, &labels), &params, &Interrupt::default());
             let found = found.expect_err(words).to_string();
             assert!(found.contains(words), "{found}");
         };
@@ -465,7 +459,7 @@ mod tests {
         refused(&[], &[up], "directions is a list of length 1");
         refused(&[], &[None, up], "directions is Increasing");
         let params = Mad2cParams { special: vec![vec![3.0], vec![]], directions: vec![up, None] };
-        fit_mad2c(&columns, &labels, &params, &Interrupt::default()).unwrap();
+        fit_mad2c((&columns, &labels), &params, &Interrupt::default()).unwrap();
     }
 
     #[test]
@@ -477,7 +471,7 @@ mod tests {
         let columns = Columns::new(columns, N).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
         let params = Mad2cParams::default();
-        let found = fit_mad2c(&columns, &labels, &params, &Interrupt::default()).unwrap_err();
+        let found = fit_mad2c((&columns, &labels), &params, &Interrupt::default()).unwrap_err();
         let value = f64::INFINITY;
         assert_eq!(found, RankError::InfiniteValue { column: 1, row: N - 1, value });
     }

@@ -3,10 +3,8 @@
 //! - [`fit_mad2c`]: bins of a feature that reach the largest AUC (MAD2C);
 //! - [`fit_rimarc`]: the mean of their positive rates, weighted by the AUC of each feature
 //!   (RIMARC);
-//! - [`fit_mad2c_rows`], [`fit_rimarc_rows`]: the same for rows that are read in passes
-//!   ([`RawRows`]);
 //! - [`build_scorecard`]: integer points for the bins of any sum of step functions;
-//! - [`build_scorecard_rows`]: the same for rows that are read in passes ([`CardRows`]);
+//! - [`RawRows`], [`CardRows`]: rows for these fits that are read in passes;
 //! - [`fit_linear`]: ridge logistic regression on numbers, their thresholds and categories.
 //!
 //! Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE
@@ -26,8 +24,8 @@ mod scorecard;
 pub use bins::{BinSum, BinnedFeature, Direction};
 pub use cut_search::{RawAsk, RawRows, RawSums};
 pub use linear::{LinearModel, LinearParams, NumberTerm, Thresholds, fit_linear};
-pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c, fit_mad2c_rows};
+pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c};
 pub use point_counts::{DriftCounts, PointCounts};
-pub use points::{CardRows, ScorecardParams, build_scorecard, build_scorecard_rows};
-pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc, fit_rimarc_rows};
+pub use points::{CardRows, RankedRows, ScorecardParams, build_scorecard};
+pub use rimarc::{MissingValues, Rimarc, RimarcParams, Share, fit_rimarc};
 pub use scorecard::{CardFeature, HighPoints, Scorecard};

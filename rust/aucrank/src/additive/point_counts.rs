@@ -178,7 +178,7 @@ fn check_lengths(
 /// let term = FeatureTerm { feature: 0, steps, missing: 0.0 };
 /// let scores = [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
 /// let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());
-/// let card = build_scorecard(&columns, &labels, &[term], &scores, &params, &interrupt)?;
+/// let card = build_scorecard((&columns, &labels, &scores[..]), &[term], &params, &interrupt)?;
 ///
 /// let new = Columns::from_row_major(&[9.0, 8.0, f64::NAN], 1)?;
 /// let drift = card.drift(&new, &NewRows::new(3, None, None)?)?;

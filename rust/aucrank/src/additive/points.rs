@@ -32,9 +32,8 @@ use crate::{FitPart, Interrupt, RankError};
 ///
 /// use aucrank::additive::{
 ///     BinSum, CardRows, PointCounts, RawAsk, RawRows, RawSums, ScorecardParams, build_scorecard,
-///     build_scorecard_rows,
 /// };
-/// use aucrank::data::{Columns, FeatureTerm, Labels, FeatureSteps, WeightRange};
+/// use aucrank::data::{Batch, Columns, FeatureSteps, FeatureTerm, Labels, WeightRange};
 /// use aucrank::roc::RocState;
 /// use aucrank::{Interrupt, RankError};
 ///
@@ -52,7 +51,7 @@ use crate::{FitPart, Interrupt, RankError};
 ///     fn pass(&self, ask: &Arc<RawAsk>, interrupt: &Interrupt) -> Result<RawSums, RankError> {
 ///         let mut sums = RawSums::new(Arc::clone(ask));
 ///         for (values, positive) in &self.0 {
-///             sums.add(&Columns::from_row_major(values, 1)?, positive, None, interrupt)?;
+///             sums.add(&Batch::new(&Columns::from_row_major(values, 1)?, positive), interrupt)?;
 ///         }
 ///         Ok(sums)
 ///     }
@@ -89,12 +88,12 @@ use crate::{FitPart, Interrupt, RankError};
 /// let steps = FeatureSteps::Numeric { thresholds: vec![1.5, 3.5], values: vec![0.0, 0.5, 1.0] };
 /// let terms = [FeatureTerm { feature: 0, steps, missing: 0.5 }];
 /// let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());
-/// let of_parts = build_scorecard_rows(&parts, &terms, &params, &interrupt)?;
+/// let of_parts = build_scorecard(&parts, &terms, &params, &interrupt)?;
 ///
 /// let scores = [1.0, 2.0, 3.0, 4.0];
 /// let columns = Columns::from_row_major(&scores, 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let whole = build_scorecard(&columns, &labels, &terms, &scores, &params, &interrupt)?;
+/// let whole = build_scorecard((&columns, &labels, &scores[..]), &terms, &params, &interrupt)?;
 /// assert_eq!(of_parts, whole);
 /// # Ok::<(), RankError>(())
 /// ```
@@ -146,7 +145,7 @@ const LEAST_PDO: f64 = 1e-9;
 /// // Even odds at 500 points, and 40 points more for twice the odds.
 /// let params = ScorecardParams { base_points: 500.0, pdo: 40.0, ..ScorecardParams::default() };
 /// let card =
-///     build_scorecard(&columns, &labels, &terms, &scores, &params, &Interrupt::default())?;
+///     build_scorecard((&columns, &labels, &scores[..]), &terms, &params, &Interrupt::default())?;
 /// assert_eq!(card.log_odds(500.0), 0.0);
 /// assert!((card.log_odds(540.0) - 2_f64.ln()).abs() < 1e-12);
 /// # Ok::<(), aucrank::RankError>(())
@@ -256,21 +255,33 @@ fn check_terms(terms: &[FeatureTerm], n_levels: &[Option<u32>]) -> Result<(), Ra
 /// converts each value to points: `pdo` of them double the odds, and they are rounded to integers,
 /// the lowest of each feature 0. A feature whose points are all 0 is dropped from the card.
 ///
-/// `ranker_scores` are the scores of the rows by the ranker of these terms: their AUC is kept, to
-/// show the loss of the card.
+/// The AUC of the scores of the rows by the ranker of these terms is kept, to show the loss of the
+/// card.
+///
+/// Rows elsewhere are read in four passes: for the scores of the ranker, the rows of each bin, the
+/// sums of their values, and the points. Memory: the state of scores at the holder of the rows,
+/// some 50 MB while the line is fitted, and the distinct points, which the card has anyway. None of
+/// it grows with the rows.
 ///
 /// # Errors
 ///
 /// [`RankError`] for a parameter out of range, terms that are not of these columns, a category code
-/// out of range, an infinite value, lengths that differ, a NaN score, or when interrupted.
-pub fn build_scorecard(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
+/// out of range, an infinite value, lengths that differ, a NaN score, or when interrupted; errors
+/// of the holder of the rows, and if the rows differ between passes.
+pub fn build_scorecard<'a>(
+    rows: impl Into<RankedRows<'a>>,
     terms: &[FeatureTerm],
-    ranker_scores: &[f64],
     params: &ScorecardParams,
     interrupt: &Interrupt,
 ) -> Result<Scorecard, RankError> {
+    let (columns, labels, ranker_scores) = match rows.into() {
+        RankedRows::Memory(columns, labels, scores) => (columns, labels, scores),
+        RankedRows::Elsewhere(rows) => {
+            let answers = InPasses { rows, interrupt };
+            let card = build(rows.n_levels(), &answers, terms, params, interrupt)?;
+            return if card.points_add_up() { Ok(card) } else { Err(RankError::PointsDiffer) };
+        }
+    };
     let columns = &columns.until(interrupt);
     for (name, found) in [("X", columns.n_rows()), ("ranker_scores", ranker_scores.len())] {
         let expected = labels.n_rows();
@@ -284,24 +295,32 @@ pub fn build_scorecard(
     Ok(card)
 }
 
-/// The card of [`build_scorecard`] from rows that are read in passes: one for the scores of the
-/// ranker, one for the rows of each bin, one for the sums of their values, and one for the points.
-///
-/// Memory: the state of scores at the holder of the rows, some 50 MB while the line is fitted, and
-/// the distinct points, which the card has anyway. None of it grows with the rows.
-///
-/// # Errors
-///
-/// [`RankError`] as for [`build_scorecard`], errors of the holder, or if the rows differ between
-/// passes.
-pub fn build_scorecard_rows(
-    rows: &dyn CardRows,
-    terms: &[FeatureTerm],
-    params: &ScorecardParams,
-    interrupt: &Interrupt,
-) -> Result<Scorecard, RankError> {
-    let card = build(rows.n_levels(), &InPasses { rows, interrupt }, terms, params, interrupt)?;
-    if card.points_add_up() { Ok(card) } else { Err(RankError::PointsDiffer) }
+/// The rows of a card with the scores of its ranker: `(&columns, &labels, &scores)` in memory, or
+/// [`CardRows`] elsewhere.
+#[derive(Clone, Copy)]
+pub enum RankedRows<'a> {
+    /// All rows in memory, each with its score by the ranker of the terms.
+    Memory(&'a Columns<'a>, &'a Labels<'a>, &'a [f64]),
+    /// Rows that are read in passes.
+    Elsewhere(&'a dyn CardRows),
+}
+
+impl<'a> From<(&'a Columns<'_>, &'a Labels<'_>, &'a [f64])> for RankedRows<'a> {
+    fn from((columns, labels, scores): (&'a Columns<'_>, &'a Labels<'_>, &'a [f64])) -> Self {
+        Self::Memory(columns, labels, scores)
+    }
+}
+
+impl<'a, R: CardRows> From<&'a R> for RankedRows<'a> {
+    fn from(rows: &'a R) -> Self {
+        Self::Elsewhere(rows)
+    }
+}
+
+impl<'a> From<&'a dyn CardRows> for RankedRows<'a> {
+    fn from(rows: &'a dyn CardRows) -> Self {
+        Self::Elsewhere(rows)
+    }
 }
 
 /// Questions to the rows of a card.
@@ -524,7 +543,7 @@ fn exact_sum(n_levels: &[Option<u32>], drafts: &[Draft]) -> BinSum {
 mod tests {
     use super::*;
     use crate::additive::cut_search::RawSums;
-    use crate::data::{Column, FeatureSteps, WeightRange, mix};
+    use crate::data::{Batch, Column, FeatureSteps, WeightRange, mix};
     use crate::rows::Mergeable;
 
     fn numeric(feature: usize, thresholds: &[f64], values: &[f64], missing: f64) -> FeatureTerm {
@@ -585,7 +604,7 @@ mod tests {
             let labels = Labels::new(&self.positive, weights)?;
             let scores = vec![0.0; self.numbers.len()];
             let interrupt = Interrupt::default();
-            build_scorecard(&self.columns(), &labels, terms, &scores, params, &interrupt)
+            build_scorecard((&self.columns(), &labels, &scores[..]), terms, params, &interrupt)
         }
 
         /// The same rows in another order.
@@ -876,11 +895,13 @@ mod tests {
         refused(&twice, default(), "two of feature 0");
         let labels = Labels::new(&sample.positive, None).unwrap();
         let stop = Interrupt::default();
-        let err = build_scorecard(&sample.columns(), &labels, &terms(), &[0.0], &default(), &stop);
+        let err =
+            build_scorecard((&sample.columns(), &labels, &[0.0][..]), &terms(), &default(), &stop);
         assert_eq!(err.unwrap_err().to_string(), "ranker_scores has 1 rows, but y has 50");
         stop.stop();
         let scores = vec![0.0; 50];
-        let err = build_scorecard(&sample.columns(), &labels, &terms(), &scores, &default(), &stop);
+        let err =
+            build_scorecard((&sample.columns(), &labels, &scores[..]), &terms(), &default(), &stop);
         assert_eq!(err, Err(RankError::Interrupted));
     }
 
@@ -963,7 +984,10 @@ mod tests {
             let mut whole = RawSums::new(Arc::clone(ask));
             for (sample, weights) in self.parts() {
                 let mut part = RawSums::new(Arc::new(received(ask)));
-                part.add(&sample.columns(), &sample.positive, weights, interrupt)?;
+                part.add(
+                    &Batch::new(&sample.columns(), &sample.positive).weighted(weights),
+                    interrupt,
+                )?;
                 whole.merge_bytes(&part.to_bytes())?;
             }
             Ok(whole)
@@ -1007,7 +1031,7 @@ mod tests {
             let whole = sample.build(&terms(), &params, weights).unwrap();
             for edges in [&[0, 700][..], &[0, 1, 2, 350, 700]] {
                 let parts = Parts::new(&sample, edges, weights);
-                let card = build_scorecard_rows(&parts, &terms(), &params, &interrupt).unwrap();
+                let card = build_scorecard(&parts, &terms(), &params, &interrupt).unwrap();
                 assert_eq!(card, whole);
             }
         }
@@ -1017,7 +1041,7 @@ mod tests {
     fn rows_scored_differently_are_refused() {
         let parts = Parts { shift: 1.0, ..Parts::new(&Sample::new(300, 2), &[0, 300], None) };
         let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());
-        let err = build_scorecard_rows(&parts, &terms(), &params, &interrupt).unwrap_err();
+        let err = build_scorecard(&parts, &terms(), &params, &interrupt).unwrap_err();
         assert_eq!(err, RankError::PointsDiffer);
     }
 

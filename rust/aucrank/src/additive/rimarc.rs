@@ -20,6 +20,7 @@ use crate::data::{
 };
 use crate::formula::{Formula, Steps};
 use crate::interrupt::PartCounter;
+use crate::rows::TrainingRows;
 use crate::{Interrupt, RankError};
 
 /// No AUC of two classes of at most 2^53 units of weight is closer to one half, except one half
@@ -43,7 +44,7 @@ const LEAST_SHARE: i32 = -28;
 /// let labels = Labels::new(&[false, true, true], None)?;
 /// let of_missing = |missing| {
 ///     let params = RimarcParams { missing, ..RimarcParams::default() };
-///     fit_rimarc(&columns, &labels, &params, &Interrupt::default())
+///     fit_rimarc((&columns, &labels), &params, &Interrupt::default())
 ///         .map(|model| model.bin_scores(0)[2])
 /// };
 /// assert_eq!(of_missing(MissingValues::Ignore)?, None);
@@ -73,7 +74,7 @@ pub enum MissingValues {
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// // As if there were two more rows in every bin, one of them positive.
 /// let params = RimarcParams { shrinkage: 2.0, ..RimarcParams::default() };
-/// let model = fit_rimarc(&columns, &labels, &params, &Interrupt::default())?;
+/// let model = fit_rimarc((&columns, &labels), &params, &Interrupt::default())?;
 /// let scores: Vec<f64> = model.bin_scores(0).into_iter().flatten().collect();
 /// assert_eq!(scores.len(), 3);
 /// for (score, expected) in scores.iter().zip([1.0 / 3.0, 1.0 / 2.0, 2.0 / 3.0]) {
@@ -163,7 +164,7 @@ struct Scoring {
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let model = fit_rimarc(&columns, &labels, &RimarcParams::default(), &Interrupt::default())?;
+/// let model = fit_rimarc((&columns, &labels), &RimarcParams::default(), &Interrupt::default())?;
 /// let shares = model.shares(0);
 /// // No row of the first bin is positive.
 /// assert_eq!(shares[0].numerator / shares[0].weight, -0.5);
@@ -601,12 +602,12 @@ impl std::iter::Sum for ScoredPairs {
     }
 }
 
-/// Fits `RIMARC` (Algorithm 1 of the paper).
+/// Fits `RIMARC` (Algorithm 1 of the paper). Rows elsewhere are read in passes ([`RawRows`]).
 ///
 /// # Errors
 ///
 /// [`RankError`] for an infinite value, a category code out of range, lengths that differ, a
-/// parameter out of range, or when interrupted.
+/// parameter out of range, a class without weight, or when interrupted; as for [`RawRows::pass`].
 ///
 /// # Examples
 ///
@@ -617,20 +618,23 @@ impl std::iter::Sum for ScoredPairs {
 /// let x = [1.0, 2.0, 3.0, 4.0];
 /// let columns = Columns::from_row_major(&x, 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let model = fit_rimarc(&columns, &labels, &RimarcParams::default(), &Default::default())?;
+/// let model = fit_rimarc((&columns, &labels), &RimarcParams::default(), &Default::default())?;
 /// assert_eq!(model.weights(), [0.75]);
 /// assert_eq!(model.probability(&columns)?, [0.0, 0.5, 0.5, 1.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-pub fn fit_rimarc(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
+pub fn fit_rimarc<'a>(
+    rows: impl Into<TrainingRows<'a, &'a dyn RawRows>>,
     params: &RimarcParams,
     interrupt: &Interrupt,
 ) -> Result<Rimarc, RankError> {
+    let (columns, labels) = match rows.into() {
+        TrainingRows::Memory(columns, labels) => (columns, labels),
+        TrainingRows::Elsewhere(rows) => return fit_in_passes(rows, params, interrupt),
+    };
     params.validate()?;
     let columns = &columns.until(interrupt);
-    let table = fit_mad2c(columns, labels, &params.bins, interrupt)?;
+    let table = fit_mad2c((columns, labels), &params.bins, interrupt)?;
     let scoring = params.scoring(table.n_levels(), || RowUnits::of_labels(labels));
     let cross_fitted = match params.weight_folds {
         Some(n_folds) => cross_fit(columns, labels, n_folds, params, interrupt)?,
@@ -639,12 +643,8 @@ pub fn fit_rimarc(
     Ok(Rimarc::of_table(table, scoring, cross_fitted))
 }
 
-/// [`fit_rimarc`] on rows that are read in passes: the same model.
-///
-/// # Errors
-///
-/// [`RankError`] for a parameter out of range, a class without weight, or as for [`RawRows::pass`].
-pub fn fit_rimarc_rows(
+/// Fits `RIMARC` to rows that are read in passes.
+fn fit_in_passes(
     rows: &dyn RawRows,
     params: &RimarcParams,
     interrupt: &Interrupt,
@@ -788,7 +788,7 @@ mod tests {
 
     fn fit(columns: &Columns<'_>, positive: &[bool], params: &RimarcParams) -> Rimarc {
         let labels = Labels::new(positive, None).unwrap();
-        fit_rimarc(columns, &labels, params, &Interrupt::default()).unwrap()
+        fit_rimarc((columns, &labels), params, &Interrupt::default()).unwrap()
     }
 
     fn fit_codes(rows: &[(u32, bool)], n_levels: u32) -> Rimarc {
@@ -1066,7 +1066,7 @@ mod tests {
             let columns = codes.iter().map(|codes| Column::Codes { codes, n_levels: 2 }).collect();
             let columns = Columns::new(columns, positive.len()).unwrap();
             let params = RimarcParams::default();
-            fit_rimarc(&columns, &labels, &params, &Interrupt::default()).unwrap()
+            fit_rimarc((&columns, &labels), &params, &Interrupt::default()).unwrap()
         };
         let model = of(&columns);
         let missing = crate::data::MISSING_CODE;
@@ -1176,7 +1176,7 @@ mod tests {
         let columns = Columns::from_row_major(&[1.0, 2.0], 1).unwrap();
         let labels = Labels::new(&[true, false], None).unwrap();
         let refusal = |params: &RimarcParams| {
-            fit_rimarc(&columns, &labels, params, &Interrupt::default()).unwrap_err().to_string()
+            fit_rimarc((&columns, &labels), params, &Interrupt::default()).unwrap_err().to_string()
         };
         for shrinkage in [-0.5, f64::NAN, f64::INFINITY] {
             let params = RimarcParams { shrinkage, ..RimarcParams::default() };

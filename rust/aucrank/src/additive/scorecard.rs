@@ -29,7 +29,7 @@ pub(super) const MOST_POINTS: i64 = 1_000_000_000;
 ///
 /// let params = ScorecardParams { high_points: HighPoints::Negative, ..Default::default() };
 /// let card =
-///     build_scorecard(&columns, &labels, &terms, &scores, &params, &Interrupt::default())?;
+///     build_scorecard((&columns, &labels, &scores[..]), &terms, &params, &Interrupt::default())?;
 /// let points = card.points(&columns)?;
 /// assert!(points[0] > points[5]);
 /// // Scores are higher for the positive class all the same.
@@ -72,7 +72,7 @@ impl HighPoints {
 /// let terms = [FeatureTerm { feature: 0, steps, missing: 0.0 }];
 /// let scores = [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
 /// let (params, interrupt) = (ScorecardParams::default(), Interrupt::default());
-/// let card = build_scorecard(&columns, &labels, &terms, &scores, &params, &interrupt)?;
+/// let card = build_scorecard((&columns, &labels, &scores[..]), &terms, &params, &interrupt)?;
 ///
 /// let feature = &card.features()[0];
 /// assert_eq!(feature.sums[0], ClassSums { pos: 1, neg: 2, rows: 3 });
@@ -143,10 +143,10 @@ impl CardFeature {
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let interrupt = Interrupt::default();
-/// let ranker = fit_rimarc(&columns, &labels, &RimarcParams::default(), &interrupt)?;
+/// let ranker = fit_rimarc((&columns, &labels), &RimarcParams::default(), &interrupt)?;
 /// let (terms, scores) = (ranker.terms(), ranker.score(&columns)?);
 /// let params = ScorecardParams::default();
-/// let card = build_scorecard(&columns, &labels, &terms, &scores, &params, &interrupt)?;
+/// let card = build_scorecard((&columns, &labels, &scores[..]), &terms, &params, &interrupt)?;
 ///
 /// // Of four pairs three are won and one is tied, by the ranker and by its card.
 /// assert_eq!((card.ranker_auc(), card.auc()), (0.875, 0.875));

@@ -6,8 +6,8 @@ use super::boosted_model::BoostedModel;
 use super::queried_rounds::boost_rows;
 use super::rounds::{FitExtras, RoundParams, RoundRule, RoundValues, boost};
 use super::two_sided::{ThresholdCriterion, two_sided};
-use crate::data::{ClassMasses, Columns, Labels};
-use crate::rows::Rows;
+use crate::data::ClassMasses;
+use crate::rows::TrainingRows;
 use crate::{Interrupt, RankError};
 
 /// Least advantage of a ranking that contributes a round (DECISIONS B6).
@@ -56,7 +56,7 @@ impl Default for AucBoostParams {
 /// let (rounds, output) = (RoundParams::default(), Output::Sign);
 /// let params = AucBoostParams { rounds, output, ..AucBoostParams::default() };
 /// let extras = FitExtras::default();
-/// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model = fit_auc_boost((&columns, &labels), &params, &extras, &Interrupt::default())?;
 /// assert_eq!(model.score(&columns, None)?, [-1.0, -1.0, 1.0, 1.0]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
@@ -96,13 +96,11 @@ impl RoundRule for AucBoostParams {
     }
 }
 
-/// Fits `AUCBoost`.
+/// Fits `AUCBoost`. Works like [`fit_rank_boost`](super::fit_rank_boost) on rows elsewhere.
 ///
 /// # Errors
 ///
-/// [`RankError`] for a bad parameter, an infinite value, or when interrupted, and errors of
-/// external rankers. `external` fits
-/// [`WeakRankerParams::External`](super::WeakRankerParams::External).
+/// As [`fit_rank_boost`](super::fit_rank_boost).
 ///
 /// # Examples
 ///
@@ -118,55 +116,23 @@ impl RoundRule for AucBoostParams {
 /// let rounds = RoundParams { n_rounds: 3, ..RoundParams::default() };
 /// let params = AucBoostParams { rounds, criterion: ThresholdCriterion::Sum, output: Output::Real, max_fpr: 1.0 };
 /// let extras = FitExtras::default();
-/// let model = fit_auc_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model = fit_auc_boost((&columns, &labels), &params, &extras, &Interrupt::default())?;
 /// assert_eq!((model.terms().len(), model.n_levels()), (3, &[None][..]));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-pub fn fit_auc_boost(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
+pub fn fit_auc_boost<'a>(
+    rows: impl Into<TrainingRows<'a>>,
     params: &AucBoostParams,
     given: &FitExtras<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
-    boost(columns, labels, &params.rounds, params, given, interrupt)
-}
-
-/// Fits `AUCBoost` to rows in parts, wherever they are: the same model as [`fit_auc_boost`] gives
-/// on all of them in memory. Works like [`fit_rank_boost_rows`](super::fit_rank_boost_rows).
-///
-/// # Errors
-///
-/// As [`fit_rank_boost_rows`](super::fit_rank_boost_rows).
-///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{AucBoostParams, FitExtras, fit_auc_boost, fit_auc_boost_rows};
-/// use aucrank::data::{BinningParams, Columns, Labels};
-/// use aucrank::rows::{StoredRows, Survey};
-///
-/// let (values, positive) = ([1.0, 2.0, 3.0, 4.0], [false, true, false, true]);
-/// let columns = Columns::from_row_major(&values, 1)?;
-/// let interrupt = Interrupt::default();
-/// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
-/// survey.add(&columns, &positive, None, &interrupt)?;
-/// let mut rows = StoredRows::new(survey.frame()?, None)?;
-/// rows.add(&columns, &positive, None, &interrupt)?;
-/// rows.finish()?;
-///
-/// let (params, labels) = (AucBoostParams::default(), Labels::new(&positive, None)?);
-/// let extras = FitExtras::default();
-/// let in_memory = fit_auc_boost(&columns, &labels, &params, &extras, &interrupt)?;
-/// assert_eq!(fit_auc_boost_rows(&rows, 0, &params, &interrupt)?, in_memory);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
-pub fn fit_auc_boost_rows(
-    rows: &dyn Rows,
-    fit_number: u64,
-    params: &AucBoostParams,
-    interrupt: &Interrupt,
-) -> Result<BoostedModel, RankError> {
-    boost_rows(rows, fit_number, &params.rounds, |_| params.clone(), interrupt)
+    match rows.into() {
+        TrainingRows::Memory(columns, labels) => {
+            boost(columns, labels, &params.rounds, params, given, interrupt)
+        }
+        TrainingRows::Elsewhere(rows) => {
+            given.check_elsewhere()?;
+            boost_rows(rows, &params.rounds, |_| params.clone(), interrupt)
+        }
+    }
 }

@@ -33,7 +33,7 @@ const TILE_ROWS: usize = 1024;
 /// let rounds = RoundParams { n_rounds: 2, ..RoundParams::default() };
 /// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 /// let extras = FitExtras::default();
-/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model = fit_rank_boost((&columns, &labels), &params, &extras, &Interrupt::default())?;
 /// // The feature ranks three of four pairs right, before rows are weighted.
 /// assert_eq!(model.advantages()[0], 0.25);
 /// // The two terms are functions of the one feature, and so is their sum.
@@ -465,7 +465,7 @@ mod tests {
         let params = RankBoostParams { rounds, ..RankBoostParams::default() };
         let columns = Columns::from_row_major(values, 3).unwrap();
         let labels = Labels::new(positive, None).unwrap();
-        fit_rank_boost(&columns, &labels, &params, &FitExtras::default(), &Interrupt::default())
+        fit_rank_boost((&columns, &labels), &params, &FitExtras::default(), &Interrupt::default())
             .unwrap()
     }
 
@@ -524,7 +524,7 @@ mod tests {
                 TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
             let columns = Columns::from_row_major(values, 3).unwrap();
             let labels = Labels::new(positive, None).unwrap();
-            tree::fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
+            tree::fit((&columns, &labels), &params, &Interrupt::default()).unwrap().tree
         }
 
         #[test]

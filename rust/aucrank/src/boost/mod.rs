@@ -31,24 +31,23 @@ mod two_sided;
 mod validation_set;
 mod weak;
 
-pub use auc_boost::{AucBoostParams, Output, fit_auc_boost, fit_auc_boost_rows};
+pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
 pub use error::BoostError;
 pub(crate) use gradient::GradientAsk;
 pub use gradient::{
-    Axis, AxisPlaces, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut,
+    Axis, AxisPlaces, BagFolds, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut,
     GradientHeldOutParams, GradientNode, GradientParams, GradientTree, HeldOutMeasure, HeldOutRows,
-    Interactions, LeafRows, Loss, PairTerm, fit_gradient_boosting, fit_gradient_boosting_rows,
-    fit_gradient_folds, fit_gradient_folds_rows,
+    Interactions, LeafRows, Loss, PairTerm, fit_gradient_boosting, fit_gradient_folds,
 };
 pub(crate) use marti::ProgramAsk;
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiNode,
     MartiParams, MassTile, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
-    fit_marti_rank, fit_marti_rank_rows, marti_boost,
+    fit_marti_rank, marti_boost,
 };
 pub(crate) use queried_rounds::RoundAsk;
-pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost, fit_rank_boost_rows};
+pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
 pub use rounds::{FitExtras, RoundParams};
 pub use scored::{RowScorer, ScoredTerm};
 pub use term::{Term, TreeTerm};

@@ -20,16 +20,15 @@ use crate::prepared::Prepared;
 use crate::roc::check_max_fpr;
 use crate::rows::words::WordReader;
 use crate::rows::{
-    AskClassUnits, ClassUnits, FitId, Mergeable, QueriedLevels, Recoded, Rows, ScoreCounts,
-    ScoreRanges, View, largest_gap_of_ranges, other, put_packed, take_packed_list,
+    AskClassUnits, ClassUnits, FitId, Mergeable, NumberedRows, QueriedLevels, Recoded, Rows,
+    ScoreCounts, ScoreRanges, View, largest_gap_of_ranges, other, put_packed, take_packed_list,
 };
 use crate::{Interrupt, RankError};
 
 /// Fits a boosted model to rows elsewhere, by the rule for the numbers of rows of each class,
 /// negatives first.
 pub(super) fn boost_rows<R: RoundRule>(
-    rows: &dyn Rows,
-    fit_number: u64,
+    NumberedRows { rows, fit_number }: NumberedRows<'_>,
     params: &RoundParams,
     rule: impl FnOnce([u64; 2]) -> R,
     interrupt: &Interrupt,
@@ -404,8 +403,7 @@ mod tests {
     use super::*;
     use crate::boost::{
         AucBoostParams, FitExtras, HeldOutParams, HeldOutRule, Output, RankBoostParams,
-        ThresholdCriterion, WeakRankerParams, fit_auc_boost, fit_auc_boost_rows, fit_rank_boost,
-        fit_rank_boost_rows,
+        ThresholdCriterion, WeakRankerParams, fit_auc_boost, fit_rank_boost,
     };
     use crate::data::{BinningParams, FeatureSteps, Labels};
     use crate::rows::tests::{Data, Weights, everywhere, raw};
@@ -433,18 +431,18 @@ mod tests {
                 let labels = Labels::new(&data.positive, data.weights.as_deref()).unwrap();
                 let extras = FitExtras::default();
                 if by_auc {
-                    fit_auc_boost(columns, &labels, &auc, &extras, &interrupt).unwrap()
+                    fit_auc_boost((columns, &labels), &auc, &extras, &interrupt).unwrap()
                 } else {
-                    fit_rank_boost(columns, &labels, &rank, &extras, &interrupt).unwrap()
+                    fit_rank_boost((columns, &labels), &rank, &extras, &interrupt).unwrap()
                 }
             });
             assert!(!expected.terms().is_empty());
             let at = (&*format!("{name}-{weights:?}"), n_parts);
             everywhere(&data, raw(rounds.binning), at, |rows| {
                 let found = if by_auc {
-                    fit_auc_boost_rows(rows, 3, &auc, &interrupt)
+                    fit_auc_boost((rows, 3), &auc, &FitExtras::default(), &interrupt)
                 } else {
-                    fit_rank_boost_rows(rows, 3, &rank, &interrupt)
+                    fit_rank_boost((rows, 3), &rank, &FitExtras::default(), &interrupt)
                 };
                 assert_eq!(found.as_ref(), Ok(&expected), "{at:?}");
             });
@@ -516,7 +514,7 @@ mod tests {
         everywhere(&data, plain().binning, ("refused rounds", 2), |rows| {
             let refused = |rounds: RoundParams, max_fpr| {
                 let params = RankBoostParams { rounds, max_fpr, ..RankBoostParams::default() };
-                fit_rank_boost_rows(rows, 0, &params, &Interrupt::default())
+                fit_rank_boost((rows, 0), &params, &FitExtras::default(), &Interrupt::default())
                     .unwrap_err()
                     .to_string()
             };

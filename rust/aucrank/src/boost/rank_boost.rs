@@ -16,8 +16,8 @@ use super::boosted_model::BoostedModel;
 use super::queried_rounds::boost_rows;
 use super::rounds::{FitExtras, RoundParams, RoundRule, RoundValues, boost};
 use super::weak::WeakRankerParams;
-use crate::data::{ClassMasses, Columns, Labels};
-use crate::rows::Rows;
+use crate::data::ClassMasses;
+use crate::rows::TrainingRows;
 use crate::{Interrupt, RankError};
 
 /// Maximum number of Newton steps; a handful suffices.
@@ -39,7 +39,7 @@ const MOST_STEPS: usize = 100;
 ///     let rounds = RoundParams { n_rounds: 1, ..RoundParams::default() };
 ///     let params = RankBoostParams { rounds, alpha, ..RankBoostParams::default() };
 ///     let extras = FitExtras::default();
-///     let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+///     let model = fit_rank_boost((&columns, &labels), &params, &extras, &Interrupt::default())?;
 ///     model.round_values(&columns, 0, None).map(|values| values[3] - values[2])
 /// };
 /// // r is 1/3; of nine pairs four are right and one is wrong, and one is added to either: 5 / 2.
@@ -256,11 +256,19 @@ impl PairLoss {
 
 /// Fits `RankBoost`.
 ///
+/// The categories of rows elsewhere must be coded without shrinkage ([`LevelRates::Raw`]). A holder
+/// keeps a factor of 8 bytes for each row. Scores of held-out rows are sent after each round, each
+/// distinct score with its weights.
+///
+/// [`LevelRates::Raw`]: crate::data::LevelRates::Raw
+///
 /// # Errors
 ///
 /// [`RankError`] for a bad parameter, an infinite value, or when interrupted, and errors of
 /// external rankers. `external` fits
-/// [`WeakRankerParams::External`](super::WeakRankerParams::External).
+/// [`WeakRankerParams::External`](super::WeakRankerParams::External). For rows elsewhere,
+/// [`RankError::BadParameter`] also for what needs more than sums: weak rankers of more than one
+/// feature, `subsample` and `max_fpr` below 1, and extras. Errors of the holder of the rows.
 ///
 /// # Examples
 ///
@@ -274,71 +282,27 @@ impl PairLoss {
 /// let rounds = RoundParams { n_rounds: 3, ..RoundParams::default() };
 /// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 /// let extras = FitExtras::default();
-/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model = fit_rank_boost((&columns, &labels), &params, &extras, &Interrupt::default())?;
 /// assert_eq!(model.terms().len(), 3);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-pub fn fit_rank_boost(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
+pub fn fit_rank_boost<'a>(
+    rows: impl Into<TrainingRows<'a>>,
     params: &RankBoostParams,
     given: &FitExtras<'_>,
     interrupt: &Interrupt,
 ) -> Result<BoostedModel, RankError> {
-    let rule = PairRule::new(params, labels.class_rows());
-    boost(columns, labels, &params.rounds, &rule, given, interrupt)
-}
-
-/// Fits `RankBoost` to rows in parts, wherever they are: the same model as [`fit_rank_boost`] gives
-/// on all of them in memory.
-///
-/// The categories of the rows must be coded without shrinkage ([`LevelRates::Raw`]). A holder keeps
-/// a factor of 8 bytes for each row. Scores of held-out rows are sent after each round, each
-/// distinct score with its weights. `fit_number` distinguishes the fit from others that query the
-/// same rows at the same time.
-///
-/// [`LevelRates::Raw`]: crate::data::LevelRates::Raw
-///
-/// # Errors
-///
-/// As [`fit_rank_boost`]; [`RankError::BadParameter`] also for options that need more than sums:
-/// weak rankers of more than one feature, `subsample` and `max_fpr` below 1. Errors of the holder
-/// of the rows.
-///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{
-///     FitExtras, RankBoostParams, RoundParams, fit_rank_boost, fit_rank_boost_rows,
-/// };
-/// use aucrank::data::{BinningParams, Columns, Labels};
-/// use aucrank::rows::{StoredRows, Survey};
-///
-/// let (values, positive) = ([1.0, 2.0, 3.0, 4.0], [false, true, false, true]);
-/// let columns = Columns::from_row_major(&values, 1)?;
-/// let interrupt = Interrupt::default();
-/// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
-/// survey.add(&columns, &positive, None, &interrupt)?;
-/// let mut rows = StoredRows::new(survey.frame()?, None)?;
-/// rows.add(&columns, &positive, None, &interrupt)?;
-/// rows.finish()?;
-///
-/// let params = RankBoostParams { rounds: RoundParams::default(), ..RankBoostParams::default() };
-/// let labels = Labels::new(&positive, None)?;
-/// let extras = FitExtras::default();
-/// let in_memory = fit_rank_boost(&columns, &labels, &params, &extras, &interrupt)?;
-/// assert_eq!(fit_rank_boost_rows(&rows, 0, &params, &interrupt)?, in_memory);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
-pub fn fit_rank_boost_rows(
-    rows: &dyn Rows,
-    fit_number: u64,
-    params: &RankBoostParams,
-    interrupt: &Interrupt,
-) -> Result<BoostedModel, RankError> {
     let rule = |class_rows| PairRule::new(params, class_rows);
-    boost_rows(rows, fit_number, &params.rounds, rule, interrupt)
+    match rows.into() {
+        TrainingRows::Memory(columns, labels) => {
+            let rule = rule(labels.class_rows());
+            boost(columns, labels, &params.rounds, &rule, given, interrupt)
+        }
+        TrainingRows::Elsewhere(rows) => {
+            given.check_elsewhere()?;
+            boost_rows(rows, &params.rounds, rule, interrupt)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::data::{
 use crate::external::{ExternalFitter, keep_used};
 use crate::prepared::Prepared;
 use crate::roc::{check_max_fpr, largest_gap};
+use crate::rows::refuse_elsewhere;
 use crate::{FitPart, Interrupt, RankError};
 
 /// Parameters that `AUCBoost` and `RankBoost` share.
@@ -34,7 +35,7 @@ use crate::{FitPart, Interrupt, RankError};
 ///     let rounds = RoundParams { n_rounds: 1, learning_rate, ..RoundParams::default() };
 ///     let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 ///     let extras = FitExtras::default();
-///     let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+///     let model = fit_rank_boost((&columns, &labels), &params, &extras, &Interrupt::default())?;
 ///     model.round_values(&columns, 0, None).map(|values| values[3] - values[0])
 /// };
 /// // Half the rate, half the value of the round.
@@ -118,7 +119,7 @@ impl RoundParams {
 ///     let rounds = RoundParams { n_rounds, ..RoundParams::default() };
 ///     let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 ///     let extras = FitExtras { earlier, ..FitExtras::default() };
-///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
+///     fit_rank_boost((&columns, &labels), &params, &extras, &Interrupt::default())
 /// };
 /// let first = fit(2, None)?;
 /// assert_eq!(fit(4, Some(&first))?, fit(4, None)?);
@@ -133,6 +134,21 @@ pub struct FitExtras<'a> {
     pub validation: Option<(&'a Columns<'a>, &'a Labels<'a>)>,
     /// External rankers, if those are boosted; indexed as in `earlier`, if given.
     pub external: Option<&'a dyn ExternalFitter>,
+}
+
+impl FitExtras<'_> {
+    /// Checks that nothing is given that needs rows in memory.
+    pub(super) fn check_elsewhere(&self) -> Result<(), RankError> {
+        let given = [
+            ("an earlier model", self.earlier.is_some()),
+            ("validation rows", self.validation.is_some()),
+            ("an external ranker", self.external.is_some()),
+        ];
+        given
+            .into_iter()
+            .find(|(_, is_given)| *is_given)
+            .map_or(Ok(()), |(name, _)| Err(refuse_elsewhere(name)))
+    }
 }
 
 /// The values that a round gives to a ranking.
@@ -682,10 +698,10 @@ mod tests {
             if by_auc {
                 let (criterion, output) = (ThresholdCriterion::Sum, Output::Real);
                 let params = AucBoostParams { rounds, criterion, output, max_fpr: 1.0 };
-                fit_auc_boost(&columns, &labels, &params, given, &interrupt).unwrap()
+                fit_auc_boost((&columns, &labels), &params, given, &interrupt).unwrap()
             } else {
                 let params = RankBoostParams { rounds, ..RankBoostParams::default() };
-                fit_rank_boost(&columns, &labels, &params, given, &interrupt).unwrap()
+                fit_rank_boost((&columns, &labels), &params, given, &interrupt).unwrap()
             }
         }
     }
@@ -806,7 +822,7 @@ mod tests {
                 AucBoostParams { rounds: params(path.n_rounds), criterion, output, max_fpr: 1.0 };
             let none = FitExtras::default();
             let plain =
-                fit_auc_boost(&columns, &rest, &plain, &none, &Interrupt::default()).unwrap();
+                fit_auc_boost((&columns, &rest), &plain, &none, &Interrupt::default()).unwrap();
             assert_eq!(plain.terms(), model.terms());
         }
     }

@@ -29,7 +29,7 @@ use crate::data::{Binned, FeatureBins, FeatureSteps, FeatureTerm};
 /// let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
 /// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 /// let extras = FitExtras::default();
-/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model = fit_rank_boost((&columns, &labels), &params, &extras, &Interrupt::default())?;
 /// let Term::Scored(term) = &model.terms()[0] else { unreachable!("the rankers are linear") };
 /// let RowScorer::Linear(ranker) = &term.scorer else { unreachable!("the rankers are linear") };
 /// // The number itself, in standard deviations from its mean.

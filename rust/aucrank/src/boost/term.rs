@@ -36,7 +36,7 @@ const MOST_LEVEL_VALUES: usize = 1 << 27;
 ///     let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
 ///     let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 ///     let extras = FitExtras::default();
-///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
+///     fit_rank_boost((&columns, &labels), &params, &extras, &Interrupt::default())
 ///         .map(|model| model.terms()[0].clone())
 /// };
 /// assert!(matches!(first_term(WeakRankerParams::Feature)?, Term::Feature(_)));
@@ -74,7 +74,7 @@ pub enum Term {
 /// let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
 /// let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 /// let extras = FitExtras::default();
-/// let model = fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model = fit_rank_boost((&columns, &labels), &params, &extras, &Interrupt::default())?;
 /// let Term::Tree(term) = &model.terms()[0] else { unreachable!("the rankers are trees") };
 /// // A leaf for each of three intervals, the one of the positive rows first.
 /// assert_eq!((term.tree.n_leaves(), term.values.len()), (3, 3));
@@ -510,8 +510,8 @@ mod tests {
         let of_pairs = RankBoostParams { rounds: rounds.clone(), ..RankBoostParams::default() };
         let of_auc = AucBoostParams { rounds: rounds.clone(), ..AucBoostParams::default() };
         [
-            fit_rank_boost(&columns, &labels, &of_pairs, given[0], &interrupt).unwrap(),
-            fit_auc_boost(&columns, &labels, &of_auc, given[1], &interrupt).unwrap(),
+            fit_rank_boost((&columns, &labels), &of_pairs, given[0], &interrupt).unwrap(),
+            fit_auc_boost((&columns, &labels), &of_auc, given[1], &interrupt).unwrap(),
         ]
     }
 

@@ -45,7 +45,7 @@ pub struct HeldOutParams {
 ///     let rounds = RoundParams { held_out, ..RoundParams::default() };
 ///     let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 ///     let extras = FitExtras::default();
-///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
+///     fit_rank_boost((&columns, &labels), &params, &extras, &Interrupt::default())
 ///         .map(|model| model.held_out().is_some_and(|path| path.smoothed.is_some()))
 /// };
 /// assert!(is_smoothed(HeldOutRule::Window)?);

@@ -42,7 +42,7 @@ pub struct DecisionTree {
 /// let labels = Labels::new(&positive, None)?;
 /// let params = GradientParams { n_rounds: 1, subsample: 1.0, ..GradientParams::default() };
 /// let extras = GradientExtras::default();
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Default::default())?;
+/// let model = fit_gradient_boosting((&columns, &labels), &params, &extras, &Default::default())?;
 /// // A branch, and a leaf of twenty rows on either side.
 /// let nodes = model.tree(0).nodes;
 /// let weights: Vec<f64> = nodes

@@ -24,7 +24,7 @@ use crate::formula::{Formula, Opaque};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
-/// let model = fit_rimarc(&columns, &labels, &RimarcParams::default(), &Interrupt::default())?;
+/// let model = fit_rimarc((&columns, &labels), &RimarcParams::default(), &Interrupt::default())?;
 /// let of_model = model.score(&columns)?;
 ///
 /// let member = Member { factor: 2.0, models: vec![model.into()], external: Vec::new() };

@@ -30,7 +30,7 @@ use crate::tree::{RankingForest, TreeRankModel};
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&positive, None)?;
 /// let interrupt = Interrupt::default();
-/// let rimarc = fit_rimarc(&columns, &labels, &RimarcParams::default(), &interrupt)?;
+/// let rimarc = fit_rimarc((&columns, &labels), &RimarcParams::default(), &interrupt)?;
 /// let linear = fit_linear(&columns, &labels, &LinearParams::default(), &interrupt)?;
 /// let models: [&dyn Family; 2] = [&rimarc, &linear];
 /// assert_eq!(models.map(|model| model.as_model().tag()), ["rimarc", "linear"]);
@@ -126,7 +126,7 @@ macro_rules! families {
         /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
         /// let labels = Labels::new(&[false, true, false, true], None)?;
         /// let params = RimarcParams::default();
-        /// let rimarc = fit_rimarc(&columns, &labels, &params, &Interrupt::default())?;
+        /// let rimarc = fit_rimarc((&columns, &labels), &params, &Interrupt::default())?;
         /// let model = Model::from(rimarc.clone());
         /// assert_eq!(model.n_levels(), [None]);
         /// assert_eq!(model.family().score(&columns)?, rimarc.score(&columns)?);

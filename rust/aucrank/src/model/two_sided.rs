@@ -26,7 +26,7 @@ use crate::formula::Formula;
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1)?;
 /// let labels = Labels::new(&[false, false, true, false, true, true], None)?;
-/// let ranker = fit_rimarc(&columns, &labels, &RimarcParams::default(), &Interrupt::default())?;
+/// let ranker = fit_rimarc((&columns, &labels), &RimarcParams::default(), &Interrupt::default())?;
 /// let scores = ranker.score(&columns)?;
 /// let (theta, cut) = two_sided_by_scores(&scores, &labels, ThresholdCriterion::Sum, 0.0)?;
 /// let model = TwoSidedModel::new(ranker, None, theta, &cut)?;
@@ -214,7 +214,7 @@ mod tests {
     fn ranker() -> Model {
         let labels = Labels::new(&[false, false, true, false, true, true], None).unwrap();
         let params = RimarcParams::default();
-        fit_rimarc(&columns(), &labels, &params, &Interrupt::default()).unwrap().into()
+        fit_rimarc((&columns(), &labels), &params, &Interrupt::default()).unwrap().into()
     }
 
     fn cut_of(scores: &[f64]) -> (f64, TwoSided) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::frame::RowFrame;
 use super::view::View;
-use crate::data::{Binned, ClassSums, Columns, DealtRow, FixedScale, FixedWeights, RowTally};
+use crate::data::{Batch, Binned, ClassSums, DealtRow, FixedScale, FixedWeights, RowTally};
 use crate::{Interrupt, RankError};
 
 /// Rows as codes, with their classes, weights and hashes.
@@ -29,13 +29,11 @@ impl CodedRows {
     /// Codes raw rows.
     pub(super) fn new(
         frame: &RowFrame,
-        columns: &Columns<'_>,
-        positive: &[bool],
-        weights: Option<&[f64]>,
+        batch: &Batch<'_>,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
-        columns.check_kinds(&frame.n_levels())?;
-        columns.check_lengths(positive, weights)?;
+        batch.check(&frame.n_levels())?;
+        let (columns, weights) = (batch.columns(), batch.weights());
         if frame.scale.is_some() && weights.is_none() {
             let (name, expected) = ("sample_weight", columns.n_rows());
             return Err(RankError::LengthMismatch { name, found: 0, expected });
@@ -44,10 +42,10 @@ impl CodedRows {
         let units = weights.map(|(w, scale)| FixedWeights::in_scale(w, scale).units().to_vec());
         Ok(Self {
             binned: Binned::with_features(columns, frame.features.clone(), interrupt)?,
-            positive: positive.to_vec(),
+            positive: batch.positive().to_vec(),
             units: units.unwrap_or_default(),
             hashes: columns.hashes(interrupt)?.to_vec(),
-            blocks: columns.places(frame.blocks.as_deref())?,
+            blocks: batch.places(frame.blocks.as_deref())?,
         })
     }
 

@@ -16,7 +16,7 @@ use super::part_view::PartView;
 use super::question::Question;
 use super::view::View;
 use super::words::WordReader;
-use crate::data::{Column, Columns, FeatureBins, FixedScale, MISSING_CODE, MOST_CONTENTS};
+use crate::data::{Batch, Column, Columns, FeatureBins, FixedScale, MISSING_CODE, MOST_CONTENTS};
 use crate::{Interrupt, RankError};
 
 /// The rows as a small matrix, whose rows of weight k stand for k copies; `None` if they have more
@@ -54,7 +54,8 @@ pub(crate) fn gathered(
         ..frame.clone()
     };
     let columns = columns.borrowed(&frame, positive.len())?;
-    let mut coded = CodedRows::new(&frame, &columns, &positive, Some(&copies), interrupt)?;
+    let batch = Batch::new(&columns, &positive).weighted(Some(&copies));
+    let mut coded = CodedRows::new(&frame, &batch, interrupt)?;
     // Their own, not those of the values that stand for the bins.
     coded.hashes = hashes;
     Ok(Some(CodedMatrix::of_coded(frame, coded)))

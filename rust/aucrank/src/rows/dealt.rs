@@ -2,7 +2,7 @@
 
 use super::Rows;
 use super::fit_id::FitId;
-use crate::data::{Columns, DealtRow, Folds, combine, mix, number_word};
+use crate::data::{Batch, DealtRow, Folds, combine, mix, number_word};
 use crate::{Interrupt, RankError};
 
 /// The folds of some rows, such as those of a [sample](super::RowSample), as [`Folds::deal`] deals
@@ -20,41 +20,38 @@ use crate::{Interrupt, RankError};
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::data::{BinningParams, Columns, Folds, Labels};
+/// use aucrank::data::{Batch, BinningParams, Columns, Folds, Labels};
 /// use aucrank::rows::{StoredRows, Survey, deal_among};
 ///
 /// let values: Vec<f64> = (0..100).map(f64::from).collect();
 /// let positive: Vec<bool> = (0..100).map(|row| row % 3 == 0).collect();
 /// let (columns, interrupt) = (Columns::from_row_major(&values, 1)?, Interrupt::default());
 /// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
-/// survey.add(&columns, &positive, None, &interrupt)?;
+/// survey.add(&Batch::new(&columns, &positive), &interrupt)?;
 /// let mut rows = StoredRows::new(survey.frame()?, None)?;
-/// rows.add(&columns, &positive, None, &interrupt)?;
+/// rows.add(&Batch::new(&columns, &positive), &interrupt)?;
 /// rows.finish()?;
 ///
 /// let all = Folds::deal(&columns, &Labels::new(&positive, None)?, 5, 7, &interrupt)?;
 /// let first = Columns::from_row_major(&values[..10], 1)?;
-/// let found = deal_among(&rows, 0, (&first, &positive[..10]), 5, 7, &interrupt)?;
+/// let found = deal_among(&rows, 0, &Batch::new(&first, &positive[..10]), 5, 7, &interrupt)?;
 /// assert_eq!(found.of_row, all.of_row[..10]);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 pub fn deal_among(
     rows: &dyn Rows,
     fit_number: u64,
-    (columns, positive): (&Columns<'_>, &[bool]),
+    batch: &Batch<'_>,
     n_folds: u16,
     seed: u64,
     interrupt: &Interrupt,
 ) -> Result<Folds, RankError> {
-    columns.check_kinds(&rows.frame().n_levels())?;
-    let (expected, found) = (columns.n_rows(), positive.len());
-    if found != expected {
-        return Err(RankError::LengthMismatch { name: "y", found, expected });
-    }
+    batch.check(&rows.frame().n_levels())?;
+    let positive = batch.positive();
     let order = FitId::new(fit_number).order(rows, seed, interrupt)?;
     let folds = order.folds(n_folds);
-    let hashes = columns.hashes(interrupt)?;
-    let blocks = columns.places(rows.frame().blocks.as_deref())?;
+    let hashes = batch.columns().hashes(interrupt)?;
+    let blocks = batch.places(rows.frame().blocks.as_deref())?;
     let of_row = (0..positive.len()).map(|row| {
         let block = blocks.get(row).copied().unwrap_or(0);
         folds.fold(DealtRow { positive: positive[row], hash: hashes[row], block })

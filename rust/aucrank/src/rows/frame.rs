@@ -13,12 +13,12 @@ use crate::data::{Binned, BlockTable, ClassSums, FeatureBins, FixedScale, LevelR
 /// ```
 /// use aucrank::rows::RowFrame;
 /// # use aucrank::Interrupt;
-/// # use aucrank::data::{BinningParams, Columns};
+/// # use aucrank::data::{Batch, BinningParams, Columns};
 /// # use aucrank::rows::Survey;
 /// # let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// # let (positive, interrupt) = ([false, true, false, true], Interrupt::default());
 /// # let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
-/// # survey.add(&columns, &positive, None, &interrupt)?;
+/// # survey.add(&Batch::new(&columns, &positive), &interrupt)?;
 /// // Of a survey of all rows.
 /// let frame = survey.frame()?;
 /// assert_eq!((frame.n_rows(), frame.total().pos, frame.features()[0].n_bins()), (4, 2, 4));

@@ -247,15 +247,15 @@ impl<T: HistogramTally> SumSource for QueriedCells<'_, T> {
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::data::{BinningParams, Columns};
+/// use aucrank::data::{Batch, BinningParams, Columns};
 /// use aucrank::rows::{StoredRows, Survey, sums_by_code};
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, f64::NAN, 2.0], 1)?;
 /// let (positive, interrupt) = ([false, true, true, true], Interrupt::default());
 /// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
-/// survey.add(&columns, &positive, None, &interrupt)?;
+/// survey.add(&Batch::new(&columns, &positive), &interrupt)?;
 /// let mut rows = StoredRows::new(survey.frame()?, None)?;
-/// rows.add(&columns, &positive, None, &interrupt)?;
+/// rows.add(&Batch::new(&columns, &positive), &interrupt)?;
 /// rows.finish()?;
 /// let found = sums_by_code(&rows, 0, &interrupt)?;
 /// let found: Vec<_> = found[0].iter().map(|(code, sums)| (*code, sums.pos)).collect();

@@ -13,29 +13,30 @@ use crate::data::{
 };
 
 /// Coded rows in memory, one byte per value for most features. A learner that reads numbers only
-/// through the bins of a fit gets the same result as from raw columns, since the bins are known.
+/// through the bins of a fit gets the same result as from raw columns, since the columns know their
+/// cuts.
 ///
 /// # Examples
 ///
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{FitExtras, RankBoostParams, RoundParams, fit_rank_boost};
-/// use aucrank::data::{BinningParams, Columns, Labels};
+/// use aucrank::data::{Batch, BinningParams, Columns, Labels};
 /// use aucrank::rows::{CodedMatrix, StoredRows, Survey};
 ///
 /// let (values, positive) = ([1.0, 2.0, 3.0, 4.0], [false, true, false, true]);
 /// let columns = Columns::from_row_major(&values, 1)?;
 /// let interrupt = Interrupt::default();
 /// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
-/// survey.add(&columns, &positive, None, &interrupt)?;
+/// survey.add(&Batch::new(&columns, &positive), &interrupt)?;
 /// let mut rows = StoredRows::new(survey.frame()?, None)?;
-/// rows.add(&columns, &positive, None, &interrupt)?;
+/// rows.add(&Batch::new(&columns, &positive), &interrupt)?;
 /// rows.finish()?;
 ///
 /// let matrix = CodedMatrix::of(&rows)?;
 /// let params = RankBoostParams { rounds: RoundParams::default(), ..RankBoostParams::default() };
 /// let fit = |columns: &Columns<'_>, labels: &Labels<'_>| {
-///     fit_rank_boost(columns, labels, &params, &FitExtras::default(), &interrupt)
+///     fit_rank_boost((columns, labels), &params, &FitExtras::default(), &interrupt)
 /// };
 /// let in_memory = fit(&columns, &Labels::new(&positive, None)?)?;
 /// assert_eq!(fit(&matrix.columns()?, &matrix.labels()?)?, in_memory);
@@ -105,18 +106,17 @@ impl CodedMatrix {
     ///
     /// [`RankError::BadParameter`] if there are 2^32 rows or more.
     pub fn columns(&self) -> Result<Columns<'_>, RankError> {
-        let column = |(feature, bins): (usize, &FeatureBins)| match bins {
-            FeatureBins::Numeric { .. } => {
+        let column = |feature: usize| match &self.frame.features[feature] {
+            FeatureBins::Numeric { cuts } => {
                 let codes: CodeSlice<'_> = self.binned.codes(feature);
-                Numbers::of_codes(&self.numbers[feature], codes).into()
+                Numbers::of_codes(&self.numbers[feature], codes, cuts).into()
             }
             FeatureBins::Categorical { n_levels, .. } => {
                 Column::Codes { codes: &self.levels[feature], n_levels: *n_levels }
             }
         };
-        let columns = self.frame.features.iter().enumerate().map(column).collect();
-        let columns = Columns::new(columns, self.binned.n_rows())?;
-        Ok(columns.known(&self.frame.features, &self.hashes))
+        let columns = (0..self.frame.features.len()).map(column).collect();
+        Ok(Columns::new(columns, self.binned.n_rows())?.with_hashes(&self.hashes))
     }
 
     /// The classes and weights of the rows.

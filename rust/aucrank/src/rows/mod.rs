@@ -10,7 +10,8 @@
 //! - `words`: sums as words; `mergeable`: sums that are merged; `view`: which rows a question is
 //!   about;
 //! - `frame`: bins and units of weight of all rows, the result of a `survey` of raw ones;
-//! - `coded`: rows as codes; `rate_codes`, `coding`: the codes of a fit, derived from them;
+//! - `coded`: rows as codes; `fold_steps`, `rate_codes`, `coding`: the codes of a fit, derived from
+//!   them;
 //! - `kept`: the state that a part keeps between questions of a fit; `part_view`: the rows that a
 //!   question sees;
 //! - `question`: the interface of a learner's questions and answers; `recoded`: rows in the codes of
@@ -21,7 +22,8 @@
 //! - `histograms`: the sums from which trees are grown, cell by cell; `score_ranges`: sums by score;
 //! - `rates`, `rare_levels`: categories of few rows, and columns of their rates; `pair_rates`,
 //!   `pair_codes`: the same for pairs of categories of two features;
-//! - `together`: questions of several tasks in one;
+//! - `together`: questions of several tasks in one; `training`: the rows of a fit, wherever they
+//!   are;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
 //!   `contents`: rows of a few distinct contents, gathered with the number of copies of each;
 //! - `row_sample`: the sample for learners that need rows rather than sums; `dealt`: folds and
@@ -33,6 +35,7 @@ mod coding;
 mod contents;
 mod dealt;
 mod fit_id;
+mod fold_steps;
 mod frame;
 mod histograms;
 mod kept;
@@ -58,6 +61,7 @@ mod survey;
 pub(crate) mod tests;
 mod together;
 mod totals;
+mod training;
 mod view;
 pub(crate) mod words;
 
@@ -89,6 +93,8 @@ pub use survey::Survey;
 pub(crate) use survey::{put_blocks, take_blocks};
 pub(crate) use together::together;
 pub(crate) use totals::Totals;
+pub(crate) use training::refuse_elsewhere;
+pub use training::{NumberedRows, TrainingRows};
 pub(crate) use view::View;
 pub use words::WordReader;
 pub(crate) use words::{put_packed, take_packed, take_packed_list};
@@ -103,9 +109,9 @@ use crate::{Interrupt, RankError};
 ///
 /// ```
 /// use aucrank::rows::{Answer, Ask, RowFrame, Rows, StoredRows};
-/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit_rows};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
 /// use aucrank::{Interrupt, RankError};
-/// # use aucrank::data::{BinningParams, Columns};
+/// # use aucrank::data::{Batch, BinningParams, Columns};
 /// # use aucrank::rows::Survey;
 ///
 /// struct Elsewhere {
@@ -133,20 +139,20 @@ use crate::{Interrupt, RankError};
 /// # let (values, positive) = ([1.0, 2.0, 3.0, 4.0], [false, true, false, true]);
 /// # let interrupt = Interrupt::default();
 /// # let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
-/// # survey.add(&Columns::from_row_major(&values, 1)?, &positive, None, &interrupt)?;
+/// # survey.add(&Batch::new(&Columns::from_row_major(&values, 1)?, &positive), &interrupt)?;
 /// let frame = survey.frame()?;
 /// let hold = |rows: std::ops::Range<usize>| {
 ///     let mut holder = StoredRows::new(frame.clone(), None)?;
 ///     let columns = Columns::from_row_major(&values[rows.clone()], 1)?;
-///     holder.add(&columns, &positive[rows], None, &interrupt)?;
+///     holder.add(&Batch::new(&columns, &positive[rows]), &interrupt)?;
 ///     holder.finish()?;
 ///     Ok::<_, RankError>(holder)
 /// };
 /// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 /// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
 /// let two = Elsewhere { holders: vec![hold(0..1)?, hold(1..4)?], frame: frame.clone() };
-/// let of_two = fit_rows(&two, 0, &params, &interrupt)?;
-/// assert_eq!(of_two, fit_rows(&hold(0..4)?, 0, &params, &interrupt)?);
+/// let of_two = fit((&two, 0), &params, &interrupt)?;
+/// assert_eq!(of_two, fit((&hold(0..4)?, 0), &params, &interrupt)?);
 /// # Ok::<(), RankError>(())
 /// ```
 pub trait Rows: Sync {

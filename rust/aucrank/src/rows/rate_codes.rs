@@ -1,16 +1,14 @@
-//! Columns of rates as codes: the step of each category, in each fold and outside of them.
+//! Columns of the rates of categories as codes.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::coded::CodedRows;
+use super::fold_steps::{FoldSteps, learned_rows, of_other_rows};
 use super::view::View;
 use crate::RankError;
 use crate::data::{FoldRates, MISSING_CODE, RateSteps, RowFolds};
-
-/// Number of codes of a column of rates: they are bytes.
-pub(super) const MOST_CODES: usize = 256;
 
 /// A column of rates: the step of each category.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,14 +16,7 @@ pub(crate) struct RateCodes {
     feature: usize,
     /// Cuts of the steps, in the numbers that a fit has for them.
     pub(crate) cuts: Vec<f64>,
-    /// The folds of the rows that are learned from.
-    folds: Arc<RowFolds>,
-    /// For each category the step for the rows of each fold, then for rows that are not learned
-    /// from.
-    #[serde(with = "hexadecimal")]
-    steps: Vec<u8>,
-    /// The step of a missing value.
-    of_missing: u8,
+    of_levels: FoldSteps,
 }
 
 impl RateCodes {
@@ -37,18 +28,13 @@ impl RateCodes {
         steps: &RateSteps,
         cuts: Vec<f64>,
     ) -> Self {
-        let n_folds = folds.n_folds();
-        let of_level = |level: u32| {
-            let in_folds = (0..n_folds).map(move |fold| steps.step(rates.outside(level, fold)));
-            in_folds.chain([steps.of_level(level)]).map(|step| step as u8)
+        let step = |level, fold| match fold {
+            Some(fold) => steps.step(rates.outside(level, fold)) as u8,
+            None => steps.of_level(level) as u8,
         };
-        Self {
-            feature,
-            cuts,
-            folds,
-            steps: (0..rates.n_levels()).flat_map(of_level).collect(),
-            of_missing: steps.of_level(MISSING_CODE) as u8,
-        }
+        let of_missing = steps.of_level(MISSING_CODE) as u8;
+        let of_levels = FoldSteps::new(folds, rates.n_levels(), step, of_missing);
+        Self { feature, cuts, of_levels }
     }
 
     /// The codes of some rows; rows of the view that is learned from have the steps of their folds.
@@ -65,77 +51,13 @@ impl RateCodes {
             return Ok(Vec::new());
         }
         let is_learned = learned_rows(rows, learned)?;
-        all.iter().map(|rates| rates.column(rows, &is_learned)).collect()
-    }
-
-    fn column(&self, rows: &CodedRows, is_learned: &[bool]) -> Result<Vec<u8>, RankError> {
-        let n_folds = usize::from(self.folds.n_folds());
-        let held = rows.binned.features().get(self.feature).ok_or_else(bad)?;
-        if self.steps.len() != held.n_bins() * (n_folds + 1) || self.cuts.len() + 1 >= MOST_CODES {
-            return Err(bad());
-        }
-        let n_steps = self.cuts.len() as u8;
-        if self.steps.iter().chain([&self.of_missing]).any(|&step| step > n_steps) {
-            return Err(bad());
-        }
-        let code = |(row, &is_learned): (usize, &bool)| {
-            let level = rows.binned.code(row, self.feature) as usize;
-            if level >= held.n_bins() {
-                return self.of_missing;
-            }
-            let fold =
-                if is_learned { usize::from(self.folds.fold(rows.dealt(row))) } else { n_folds };
-            self.steps[level * (n_folds + 1) + fold]
+        let column = |rates: &Self| {
+            let held = rows.binned.features().get(rates.feature).ok_or_else(of_other_rows)?;
+            let n_levels = held.n_bins();
+            let level = |row| Some(rows.binned.code(row, rates.feature) as usize);
+            let level = |row| level(row).filter(|&level| level < n_levels);
+            rates.of_levels.codes(rows, &is_learned, (n_levels, rates.cuts.len()), level)
         };
-        Ok(is_learned.iter().enumerate().map(code).collect())
-    }
-}
-
-/// Whether each of some rows is learned from.
-///
-/// # Errors
-///
-/// [`RankError::BadAnswer`] if their hashes were not read.
-pub(super) fn learned_rows(rows: &CodedRows, learned: &View) -> Result<Vec<bool>, RankError> {
-    if rows.hashes.len() != rows.n_rows() {
-        return Err(bad());
-    }
-    let mut is_learned = vec![false; rows.n_rows()];
-    for row in rows.of_view(learned) {
-        is_learned[row as usize] = true;
-    }
-    Ok(is_learned)
-}
-
-fn bad() -> RankError {
-    RankError::BadAnswer("a column of rates is of other rows".to_owned())
-}
-
-/// Bytes as two hexadecimal digits each: there may be six for each of many categories.
-pub(super) mod hexadecimal {
-    use serde::de::{Deserialize, Deserializer, Error};
-    use serde::ser::Serializer;
-
-    pub(in crate::rows) fn serialize<S: Serializer>(
-        bytes: &[u8],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let digit = |value: u8| char::from_digit(value.into(), 16).expect("below 16");
-        let text: String =
-            bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect();
-        serializer.serialize_str(&text)
-    }
-
-    pub(in crate::rows) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let digit = |byte: u8| char::from(byte).to_digit(16).map(|value| value as u8);
-        let (pairs, rest) = text.as_bytes().as_chunks();
-        let byte = |&[high, low]: &[u8; 2]| Some(digit(high)? << 4 | digit(low)?);
-        let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
-        bytes
-            .filter(|_| rest.is_empty())
-            .ok_or_else(|| D::Error::custom("two hexadecimal digits are a byte"))
+        all.iter().map(column).collect()
     }
 }

@@ -10,7 +10,7 @@ use super::frame::RowFrame;
 use super::part::{Part, PartScratch};
 use super::question::{Answer, Ask};
 use super::spill::Spill;
-use crate::data::{CellRows, Columns};
+use crate::data::{Batch, CellRows};
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows of a part: their codes, which are read in the order of cells, stay near in the cache.
@@ -22,25 +22,25 @@ const PART_ROWS: usize = CellRows::MOST;
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::data::{BinningParams, Columns};
+/// use aucrank::data::{Batch, BinningParams, Columns};
 /// use aucrank::rows::{StoredRows, Survey};
-/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit_rows};
+/// use aucrank::tree::{GrowParams, LeafRankParams, SplitRule, TreeRankParams, fit};
 ///
 /// let batches = [([1.0, 4.0], [true, false]), ([2.0, 3.0], [false, true])];
 /// let interrupt = Interrupt::default();
 /// // Two passes: bins are chosen, then rows are coded.
 /// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
 /// for (values, positive) in &batches {
-///     survey.add(&Columns::from_row_major(values, 1)?, positive, None, &interrupt)?;
+///     survey.add(&Batch::new(&Columns::from_row_major(values, 1)?, positive), &interrupt)?;
 /// }
 /// let mut rows = StoredRows::new(survey.frame()?, None)?;
 /// for (values, positive) in &batches {
-///     rows.add(&Columns::from_row_major(values, 1)?, positive, None, &interrupt)?;
+///     rows.add(&Batch::new(&Columns::from_row_major(values, 1)?, positive), &interrupt)?;
 /// }
 /// rows.finish()?;
 /// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 /// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-/// let fitted = fit_rows(&rows, 0, &params, &interrupt)?;
+/// let fitted = fit((&rows, 0), &params, &interrupt)?;
 /// assert_eq!(fitted.tree.auc(), 1.0);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
@@ -86,16 +86,10 @@ impl StoredRows {
     /// [`RankError`] for an infinite value, a category code out of range, or lengths or kinds that
     /// differ; rows are counted from the first one that was added. [`RankError::Storage`] if the
     /// file cannot be written.
-    pub fn add(
-        &mut self,
-        columns: &Columns<'_>,
-        positive: &[bool],
-        weights: Option<&[f64]>,
-        interrupt: &Interrupt,
-    ) -> Result<(), RankError> {
-        let coded = CodedRows::new(&self.frame, columns, positive, weights, interrupt);
+    pub fn add(&mut self, batch: &Batch<'_>, interrupt: &Interrupt) -> Result<(), RankError> {
+        let coded = CodedRows::new(&self.frame, batch, interrupt);
         self.open.append(coded.map_err(|err| err.after_rows(self.n_rows))?);
-        self.n_rows += columns.n_rows() as u64;
+        self.n_rows += batch.positive().len() as u64;
         if self.open.n_rows() >= PART_ROWS {
             let all = std::mem::replace(&mut self.open, CodedRows::none(&self.frame));
             let n_whole = all.n_rows() / PART_ROWS;

@@ -7,8 +7,8 @@ use super::mergeable::Mergeable;
 use super::question::other;
 use super::words::{WordReader, put_list, put_sums};
 use crate::data::{
-    BinningParams, BlockSums, CUT_SAMPLE, ClassSums, Column, Columns, FeatureBins, FixedScale,
-    FixedWeights, Labels, WeightRange, add_distinct, cuts_of_sample, seeded,
+    Batch, BinningParams, BlockSums, CUT_SAMPLE, ClassSums, Column, Columns, FeatureBins,
+    FixedScale, Labels, WeightRange, add_distinct, cuts_of_sample, seeded,
 };
 use crate::{Interrupt, RankError};
 
@@ -21,13 +21,13 @@ const MOST_VALUES: usize = 1 << 20;
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::data::{BinningParams, Columns};
+/// use aucrank::data::{Batch, BinningParams, Columns};
 /// use aucrank::rows::{Mergeable, Survey};
 ///
 /// let survey_of = |values: &[f64], positive: &[bool]| {
 ///     let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
 ///     let columns = Columns::from_row_major(values, 1)?;
-///     survey.add(&columns, positive, None, &Interrupt::default())?;
+///     survey.add(&Batch::new(&columns, positive), &Interrupt::default())?;
 ///     Ok::<_, aucrank::RankError>(survey)
 /// };
 /// let mut survey = survey_of(&[1.0, 4.0], &[true, true])?;
@@ -91,17 +91,9 @@ impl Survey {
     ///
     /// [`RankError`] for lengths or kinds that differ, a category code out of range, or a numeric
     /// feature of too many distinct values for `max_bins=None`.
-    pub fn add(
-        &mut self,
-        columns: &Columns<'_>,
-        positive: &[bool],
-        weights: Option<&[f64]>,
-        interrupt: &Interrupt,
-    ) -> Result<(), RankError> {
-        columns.check_kinds(&self.n_levels())?;
-        columns.check_lengths(positive, weights)?;
-        let weights = weights.zip(self.scale).map(|(w, scale)| FixedWeights::in_scale(w, scale));
-        let labels = Labels::of_part(positive, weights);
+    pub fn add(&mut self, batch: &Batch<'_>, interrupt: &Interrupt) -> Result<(), RankError> {
+        batch.check(&self.n_levels())?;
+        let (columns, labels) = (batch.columns(), batch.labels(self.scale));
         let rows = labels.rows();
         let most = self.binning.max_bins.unwrap_or(MOST_VALUES);
         for (index, (column, feature)) in columns.iter().zip(&mut self.features).enumerate() {
@@ -128,20 +120,20 @@ impl Survey {
         }
         self.check_values()?;
         self.sample.add(columns, &labels, &rows, self.binning.seed, interrupt)?;
-        self.add_blocks(columns, &labels)?;
+        self.add_blocks(batch, &labels)?;
         self.n_rows += columns.n_rows() as u64;
         self.total += labels.total();
         Ok(())
     }
 
-    fn add_blocks(&mut self, columns: &Columns<'_>, labels: &Labels<'_>) -> Result<(), RankError> {
-        match (&mut self.blocks, BlockSums::of(columns, labels)) {
+    fn add_blocks(&mut self, batch: &Batch<'_>, labels: &Labels<'_>) -> Result<(), RankError> {
+        match (&mut self.blocks, batch.block_sums(labels)) {
             (Some(own), Some(more)) if own.kind() == more.kind() => own.merge(&more),
             (own @ None, more) if self.n_rows == 0 => *own = more,
             (None, None) => {}
             (own, more) => {
                 let kind = own.as_ref().or(more.as_ref()).map_or("groups", |of| of.kind().name());
-                let expected = columns.n_rows();
+                let expected = labels.n_rows();
                 return Err(RankError::LengthMismatch { name: kind, found: 0, expected });
             }
         }

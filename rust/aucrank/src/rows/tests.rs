@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::data::{
-    BinningParams, Column, Columns, Labels, LevelRates, MISSING_CODE, WeightRange, mix,
+    Batch, BinningParams, Column, Columns, Labels, LevelRates, MISSING_CODE, WeightRange, mix,
 };
 use crate::formula::Rule;
 use crate::rows::{
@@ -15,7 +15,7 @@ use crate::rows::{
 };
 use crate::tree::{
     CvParams, GrowParams, LeafRankParams, PruningRule, SplitRule, TreeRankParams, ValidationParams,
-    fit, fit_rows,
+    fit,
 };
 use crate::{Interrupt, RankError};
 
@@ -124,10 +124,20 @@ impl Data {
             let weights = self.weights.as_ref().map(|weights| &weights[rows.clone()]);
             self.with_columns(rows, |columns| {
                 if number % 2 == 0 {
-                    whole.add(columns, positive, weights, &Interrupt::default()).unwrap();
+                    whole
+                        .add(
+                            &Batch::new(columns, positive).weighted(weights),
+                            &Interrupt::default(),
+                        )
+                        .unwrap();
                 } else {
                     let mut other = empty();
-                    other.add(columns, positive, weights, &Interrupt::default()).unwrap();
+                    other
+                        .add(
+                            &Batch::new(columns, positive).weighted(weights),
+                            &Interrupt::default(),
+                        )
+                        .unwrap();
                     whole.merge_bytes(&other.to_bytes()).unwrap();
                 }
             });
@@ -147,7 +157,9 @@ impl Data {
             let positive = &self.positive[rows.clone()];
             let weights = self.weights.as_ref().map(|weights| &weights[rows.clone()]);
             self.with_columns(rows, |columns| {
-                stored.add(columns, positive, weights, &Interrupt::default()).unwrap();
+                stored
+                    .add(&Batch::new(columns, positive).weighted(weights), &Interrupt::default())
+                    .unwrap();
             });
         }
         stored.finish().unwrap();
@@ -296,7 +308,7 @@ fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
         let interrupt = Interrupt::default();
         let in_memory = data.with_columns(0..n_rows, |columns| {
             let labels = Labels::new(&data.positive, data.weights.as_deref()).unwrap();
-            fit(columns, &labels, &params, &interrupt).unwrap()
+            fit((columns, &labels), &params, &interrupt).unwrap()
         });
         assert!(in_memory.tree.n_leaves() > 4);
         for &n_parts in parts {
@@ -306,7 +318,7 @@ fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
             for path in [None, Some(&path)] {
                 let stored = data.store(frame.clone(), &bounds, path);
                 assert_eq!(path.is_some(), stored.n_file_bytes() > 0);
-                assert_eq!(fit_rows(&stored, 1, &params, &interrupt).as_ref(), Ok(&in_memory));
+                assert_eq!(fit((&stored, 1), &params, &interrupt).as_ref(), Ok(&in_memory));
             }
             assert!(!path.exists());
             // Holders without state are sent the whole log in each round, which is slow with many
@@ -322,7 +334,7 @@ fn the_same_tree_comes_from_memory_a_file_and_a_cluster() {
                     n_queries: AtomicUsize::new(0),
                     loses_state: *loses_state,
                 };
-                assert_eq!(fit_rows(&cluster, 2, &params, &interrupt).as_ref(), Ok(&in_memory));
+                assert_eq!(fit((&cluster, 2), &params, &interrupt).as_ref(), Ok(&in_memory));
             }
         }
     }
@@ -344,7 +356,7 @@ fn trees_learn_from_rates_of_rare_categories_as_in_memory() {
         let interrupt = Interrupt::default();
         let expected = data.with_columns(0..data.positive.len(), |columns| {
             let labels = Labels::new(&data.positive, data.weights.as_deref()).unwrap();
-            fit(columns, &labels, &params, &interrupt).unwrap()
+            fit((columns, &labels), &params, &interrupt).unwrap()
         });
         let asks_rates = expected.tree.tests().any(|test| match &test.left {
             Rule::Levels(set) => test.feature == 2 && set.listed().len() > 20,
@@ -353,7 +365,7 @@ fn trees_learn_from_rates_of_rare_categories_as_in_memory() {
         assert!(asks_rates, "{weights:?}");
         let name = format!("tree-rates-{weights:?}");
         everywhere(&data, raw(params.binning), (&name, 5), |rows| {
-            assert_eq!(fit_rows(rows, 1, &params, &interrupt).as_ref(), Ok(&expected), "{name}");
+            assert_eq!(fit((rows, 1), &params, &interrupt).as_ref(), Ok(&expected), "{name}");
         });
     }
 }
@@ -428,7 +440,7 @@ fn rows_whose_rare_categories_are_coded_as_missing_are_errors() {
     let data = Data::new(2000, Weights::None);
     let params = params(LeafRankParams::orthogonal(5), None);
     let pooled = data.store(data.survey(&[0, 2000], params.binning), &[0, 2000], None);
-    let err = fit_rows(&pooled, 0, &params, &Interrupt::default()).unwrap_err().to_string();
+    let err = fit((&pooled, 0), &params, &Interrupt::default()).unwrap_err().to_string();
     assert!(err.starts_with("level_rates of the rows is shrunken, but must be raw"), "{err}");
 }
 
@@ -441,7 +453,7 @@ fn ten_folds_need_no_more_questions_than_about_two_trees() {
         let params = params(LeafRankParams::orthogonal(5), pruning);
         let stored = data.store(data.survey(&bounds, raw(params.binning)), &bounds, None);
         let counted = Counted::new(&stored);
-        fit_rows(&counted, 1, &params, &Interrupt::default()).unwrap();
+        fit((&counted, 1), &params, &Interrupt::default()).unwrap();
         counted.n_passes.into_inner()
     };
     let (of_one, of_all) = (n_passes(None), n_passes(Some(PruningRule::CrossValidation(cv))));
@@ -484,7 +496,7 @@ fn a_survey_with_expected_rows_has_the_same_sample_unless_many_are_copies() {
         for rows in [0..half, half..n_rows as usize] {
             let columns = Columns::from_row_major(&values[rows.clone()], 1).unwrap();
             let mut part = empty();
-            part.add(&columns, &positive[rows], None, &interrupt).unwrap();
+            part.add(&Batch::new(&columns, &positive[rows]), &interrupt).unwrap();
             whole.merge_bytes(&part.to_bytes()).unwrap();
         }
         whole
@@ -511,7 +523,7 @@ fn a_file_that_was_cut_off_or_changed_is_reported() {
         let stored = data.store(frame.clone(), &[0, 200, 500], Some(&path));
         assert_eq!(path.exists(), !cfg!(unix));
         damage(stored.file());
-        let err = fit_rows(&stored, 0, &params, &Interrupt::default()).unwrap_err().to_string();
+        let err = fit((&stored, 0), &params, &Interrupt::default()).unwrap_err().to_string();
         assert!(err.starts_with(&path.display().to_string()), "{err}");
         drop(stored);
         assert!(!path.exists());
@@ -540,7 +552,7 @@ fn parameters_that_need_more_than_sums_raise_errors_that_name_them() {
     let data = Data::new(100, Weights::None);
     let stored = data.store(data.survey(&[0, 100], BinningParams::default()), &[0, 100], None);
     let refused = |params: &TreeRankParams| {
-        fit_rows(&stored, 0, params, &Interrupt::default()).unwrap_err().to_string()
+        fit((&stored, 0), params, &Interrupt::default()).unwrap_err().to_string()
     };
     let pruned = CvParams { n_folds: 3, one_standard_error: false, seed: 0 };
     let split = LeafRankParams { pruning: Some(pruned), ..LeafRankParams::orthogonal(5) };
@@ -562,13 +574,13 @@ fn rows_at_fault_are_counted_from_the_first_batch() {
     let frame = {
         let mut survey = Survey::new(&[None], BinningParams::default(), None).unwrap();
         let columns = Columns::from_row_major(&[1.0, 2.0], 1).unwrap();
-        survey.add(&columns, &[true, false], None, &Interrupt::default()).unwrap();
+        survey.add(&Batch::new(&columns, &[true, false]), &Interrupt::default()).unwrap();
         survey.frame().unwrap()
     };
     let mut stored = StoredRows::new(frame, None).unwrap();
     let mut add = |values: &[f64]| {
         let columns = Columns::from_row_major(values, 1).unwrap();
-        stored.add(&columns, &vec![true; values.len()], None, &Interrupt::default())
+        stored.add(&Batch::new(&columns, &vec![true; values.len()]), &Interrupt::default())
     };
     add(&[1.0, 2.0, 3.0]).unwrap();
     let err = add(&[1.0, f64::INFINITY]).unwrap_err();

@@ -226,7 +226,7 @@ fn best_first(tree: RankingTree, max_leaves: usize) -> RankingTree {
 ///     let grow =
 ///         GrowParams { max_depth: 1, min_samples_leaf: 1, missing, ..GrowParams::default() };
 ///     let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
+///     fit((&columns, &labels), &params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
 /// };
 /// // With one cut, the missing value goes with 6; or it counts as the mean and is tied with 4.
 /// assert_eq!((auc(Missing::Learn)?, auc(Missing::CellMean)?), (1.0, 0.75));
@@ -259,7 +259,8 @@ pub enum Missing {
 /// let n_leaves = |max_leaves| {
 ///     let grow = GrowParams { min_samples_leaf: 1, max_leaves, ..GrowParams::default() };
 ///     let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree.n_leaves())
+///     fit((&columns, &labels), &params, &Interrupt::default())
+///         .map(|fitted| fitted.tree.n_leaves())
 /// };
 /// assert_eq!((n_leaves(None)?, n_leaves(Some(2))?), (4, 2));
 /// # Ok::<(), aucrank::RankError>(())
@@ -361,7 +362,7 @@ mod tests {
         let grow =
             GrowParams { max_depth: 8, min_samples_leaf: 1, max_leaves, ..GrowParams::default() };
         let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(2)));
-        fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
+        fit((&columns, &labels), &params, &Interrupt::default()).unwrap().tree
     }
 
     /// Class sums of the remaining leaves, from left to right, with a new search of the frontier

@@ -27,7 +27,7 @@ pub use error::TreeError;
 pub use explain::{LeafValue, partial_dependence};
 pub(crate) use fit::AskLeaves;
 pub(crate) use fit::ReweightedTrees;
-pub use fit::{TreeRankModel, TreeRankParams, fit, fit_by_classifiers, fit_rows, fit_validated};
+pub use fit::{TreeRankModel, TreeRankParams, fit, fit_by_classifiers, fit_validated};
 pub use forest::{
     Aggregation, BootstrapParams, EarlyStopping, ForestParams, OutOfBag, RankingForest, fit_forest,
 };

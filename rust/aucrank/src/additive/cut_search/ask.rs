@@ -18,7 +18,7 @@ use crate::data::{Bins, BlockTable, FixedScale, RowFolds, WeightRange};
 /// use std::sync::Arc;
 ///
 /// use aucrank::additive::{RawAsk, RawSums};
-/// use aucrank::data::Columns;
+/// use aucrank::data::{Batch, Columns};
 /// use aucrank::rows::Mergeable;
 /// use aucrank::{Interrupt, RankError};
 ///
@@ -26,7 +26,7 @@ use crate::data::{Bins, BlockTable, FixedScale, RowFolds, WeightRange};
 ///     let ask = RawAsk::from_bytes(ask)?;
 ///     let columns = Columns::from_row_major(values, ask.n_levels().len())?;
 ///     let mut sums = RawSums::new(Arc::new(ask));
-///     sums.add(&columns, positive, None, &Interrupt::default())?;
+///     sums.add(&Batch::new(&columns, positive), &Interrupt::default())?;
 ///     Ok(sums.to_bytes())
 /// }
 /// ```

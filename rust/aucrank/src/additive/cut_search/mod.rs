@@ -49,6 +49,7 @@ use crate::data::{
     Bins, ClassMasses, ClassSums, DealOrder, FixedScale, RowOrder, RowSquares, RowUnits,
     WeightRange,
 };
+use crate::rows::TrainingRows;
 use crate::{FitPart, Interrupt, RankError, parallel};
 use key_cells::NumberTable;
 
@@ -89,8 +90,8 @@ impl Default for CellLimits {
 /// ```
 /// use std::sync::Arc;
 ///
-/// use aucrank::additive::{Mad2cParams, RawAsk, RawRows, RawSums, fit_mad2c, fit_mad2c_rows};
-/// use aucrank::data::{Columns, Labels, WeightRange};
+/// use aucrank::additive::{Mad2cParams, RawAsk, RawRows, RawSums, fit_mad2c};
+/// use aucrank::data::{Batch, Columns, Labels, WeightRange};
 /// use aucrank::rows::Mergeable;
 /// use aucrank::{Interrupt, RankError};
 ///
@@ -110,7 +111,7 @@ impl Default for CellLimits {
 ///         for (values, positive) in &self.0 {
 ///             let ask = RawAsk::from_bytes(&ask.to_bytes())?;
 ///             let mut part = RawSums::new(Arc::new(ask));
-///             part.add(&Columns::from_row_major(values, 1)?, positive, None, interrupt)?;
+///             part.add(&Batch::new(&Columns::from_row_major(values, 1)?, positive), interrupt)?;
 ///             whole.merge_bytes(&part.to_bytes())?;
 ///         }
 ///         Ok(whole)
@@ -119,11 +120,11 @@ impl Default for CellLimits {
 ///
 /// let parts = TwoParts([(vec![1.0, 4.0], vec![false, true]), (vec![2.0, 3.0], vec![true, false])]);
 /// let (params, interrupt) = (Mad2cParams::default(), Interrupt::default());
-/// let of_parts = fit_mad2c_rows(&parts, &params, &interrupt)?;
+/// let of_parts = fit_mad2c(&parts, &params, &interrupt)?;
 ///
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
 /// let labels = Labels::new(&[false, true, false, true], None)?;
-/// assert_eq!(of_parts, fit_mad2c(&columns, &labels, &params, &interrupt)?);
+/// assert_eq!(of_parts, fit_mad2c((&columns, &labels), &params, &interrupt)?);
 /// # Ok::<(), RankError>(())
 /// ```
 pub trait RawRows: Sync {
@@ -140,6 +141,18 @@ pub trait RawRows: Sync {
     ///
     /// Errors of the holder, such as [`RankError::Storage`] or [`RankError::Interrupted`].
     fn pass(&self, ask: &Arc<RawAsk>, interrupt: &Interrupt) -> Result<RawSums, RankError>;
+}
+
+impl<'a, R: RawRows> From<&'a R> for TrainingRows<'a, &'a dyn RawRows> {
+    fn from(rows: &'a R) -> Self {
+        Self::Elsewhere(rows)
+    }
+}
+
+impl<'a> From<&'a dyn RawRows> for TrainingRows<'a, &'a dyn RawRows> {
+    fn from(rows: &'a dyn RawRows) -> Self {
+        Self::Elsewhere(rows)
+    }
 }
 
 /// State that determines the bins of all rows and of those outside each fold.

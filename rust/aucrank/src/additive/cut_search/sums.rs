@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::ask::{FoldDeal, PassHead, RawAsk, WantedCounts};
 use super::key_cells::KeyCells;
 use crate::data::{
-    Bins, BlockSums, ClassSums, Column, Columns, DealtRow, Labels, Lookups, MISSING_CODE,
+    Batch, Bins, BlockSums, ClassSums, Column, Columns, DealtRow, Labels, Lookups, MISSING_CODE,
     MOST_RANKED, RowSquares, RowTally, least_hashes, place_among, seeded,
 };
 use crate::roc::Score;
@@ -129,24 +129,17 @@ impl RawSums {
     ///
     /// [`RankError`] for lengths or kinds that differ, an infinite value, a category code out of
     /// range, or when interrupted.
-    pub fn add(
-        &mut self,
-        columns: &Columns<'_>,
-        positive: &[bool],
-        weights: Option<&[f64]>,
-        interrupt: &Interrupt,
-    ) -> Result<(), RankError> {
+    pub fn add(&mut self, batch: &Batch<'_>, interrupt: &Interrupt) -> Result<(), RankError> {
         let ask = Arc::clone(&self.ask);
-        columns.check_kinds(&ask.head.n_levels)?;
-        columns.check_lengths(positive, weights)?;
-        let labels = ask.head.labels(positive, weights);
+        batch.check(&ask.head.n_levels)?;
+        let (columns, positive) = (batch.columns(), batch.positive());
+        let labels = ask.head.labels(positive, batch.weights());
         let list = labels.rows();
         let mut folds = Vec::new();
         match &ask.head.dealt {
             FoldDeal::Together => {}
-            FoldDeal::NotYet(_) if columns.blocks().is_some() => {
-                let blocks = BlockSums::of(columns, &labels);
-                merge_blocks(&mut self.blocks, blocks)?;
+            FoldDeal::NotYet(_) if batch.has_blocks() => {
+                merge_blocks(&mut self.blocks, batch.block_sums(&labels))?;
             }
             FoldDeal::NotYet(seed) => {
                 let hashes = columns.hashes(interrupt)?;
@@ -159,7 +152,7 @@ impl RawSums {
             }
             FoldDeal::Folds(dealt, table) => {
                 let hashes = columns.hashes(interrupt)?;
-                let blocks = columns.places(table.as_deref())?;
+                let blocks = batch.places(table.as_deref())?;
                 let row = |row: usize| DealtRow {
                     positive: positive[row],
                     hash: hashes[row],
@@ -227,7 +220,7 @@ impl RawSums {
     }
 
     /// Adds the values of one feature in all rows, as counts: the answer of a database that groups
-    /// its rows by a column and the class. Each row of `column` represents `counts` equal ones. The
+    /// its rows by a column and the class. Each row of `batch`, which has this column alone, represents `counts` equal ones. The
     /// counts of every requested feature must be added, and the rows of each class once, by
     /// [`RawSums::add_classes`]. The caller must ensure that all of them are of the same rows.
     ///
@@ -242,15 +235,13 @@ impl RawSums {
     pub fn add_counts(
         &mut self,
         feature: usize,
-        column: &Columns<'_>,
-        positive: &[bool],
-        weights: Option<&[f64]>,
+        batch: &Batch<'_>,
         counts: &[u64],
     ) -> Result<(), RankError> {
         let ask = Arc::clone(&self.ask);
-        column.check_kinds(&ask.head.n_levels[feature..=feature])?;
-        column.check_lengths(positive, weights)?;
-        let rows = ask.head.counted(positive, weights, counts)?;
+        batch.check(&ask.head.n_levels[feature..=feature])?;
+        let column = batch.columns();
+        let rows = ask.head.counted(batch.positive(), batch.weights(), counts)?;
         match &ask.features[feature] {
             WantedCounts::Nothing => return Ok(()),
             WantedCounts::Bins(bins) => {

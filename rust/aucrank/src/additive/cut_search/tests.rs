@@ -6,10 +6,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::additive::hull::BestCuts;
 use crate::additive::hull::tests::expected;
-use crate::additive::{
-    Direction, MissingValues, RimarcParams, fit_mad2c, fit_rimarc, fit_rimarc_rows,
-};
-use crate::data::{Column, Columns, Labels, LevelRates, MISSING_CODE, mix};
+use crate::additive::{Direction, MissingValues, RimarcParams, fit_mad2c, fit_rimarc};
+use crate::data::{Batch, Column, Columns, Labels, LevelRates, MISSING_CODE, mix};
 use crate::rows::Mergeable;
 
 /// Rows of some numbers and a category, in parts that are queried separately.
@@ -62,7 +60,7 @@ impl Parts {
     /// All rows at once.
     fn fit_whole(&self, params: &RimarcParams) -> crate::additive::Rimarc {
         let columns = self.columns(0..self.positive.len());
-        fit_rimarc(&columns, &self.labels(), params, &Interrupt::default()).unwrap()
+        fit_rimarc((&columns, &self.labels()), params, &Interrupt::default()).unwrap()
     }
 }
 
@@ -86,7 +84,10 @@ impl RawRows for Parts {
             let rows = pair[0]..pair[1];
             let mut part = RawSums::new(Arc::new(RawAsk::from_bytes(&sent)?));
             let weights = self.weights.as_ref().map(|weights| &weights[rows.clone()]);
-            part.add(&self.columns(rows.clone()), &self.positive[rows], weights, interrupt)?;
+            part.add(
+                &Batch::new(&self.columns(rows.clone()), &self.positive[rows]).weighted(weights),
+                interrupt,
+            )?;
             whole.merge_bytes(&part.to_bytes())?;
         }
         self.answers.lock().unwrap().push(whole.to_bytes());
@@ -134,7 +135,11 @@ impl RawRows for Counted<'_> {
             let values: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
             let column = Columns::from_row_major(&values, 1)?;
             let weights = weights(&positive);
-            sums.add_counts(feature, &column, &positive, weights.as_deref(), &counts)?;
+            sums.add_counts(
+                feature,
+                &Batch::new(&column, &positive).weighted(weights.as_deref()),
+                &counts,
+            )?;
         }
         if !self.0.codes.is_empty() {
             let codes = self.0.codes.iter().map(|&code| code.into());
@@ -143,7 +148,11 @@ impl RawRows for Counted<'_> {
             let column = Column::Codes { codes: &codes, n_levels: N_LEVELS };
             let column = Columns::new(vec![column], codes.len())?;
             let (feature, weights) = (self.0.numbers.len(), weights(&positive));
-            sums.add_counts(feature, &column, &positive, weights.as_deref(), &counts)?;
+            sums.add_counts(
+                feature,
+                &Batch::new(&column, &positive).weighted(weights.as_deref()),
+                &counts,
+            )?;
         }
         Ok(sums)
     }
@@ -306,7 +315,7 @@ proptest! {
             .with_codes(rows.iter().map(code).collect())
             .parted(&[rows.len() / 3]);
         let whole = parts.fit_whole(&params);
-        let found = fit_rimarc_rows(&parts, &params, &Interrupt::default()).unwrap();
+        let found = fit_rimarc(&parts, &params, &Interrupt::default()).unwrap();
         prop_assert!(found == whole);
         // The same in few cells, whose folds have to be separated in many passes.
         let folds = Some((n_folds, seed));
@@ -362,7 +371,7 @@ fn ten_thousand_rows_have_the_cuts_of_one_matrix() {
     let columns = rows.columns(0..10_000);
     let params = Mad2cParams::default();
     let interrupt = Interrupt::default();
-    let whole = fit_mad2c(&columns, &rows.labels(), &params, &interrupt).unwrap();
+    let whole = fit_mad2c((&columns, &rows.labels()), &params, &interrupt).unwrap();
     for cells in [in_few(200, 50), in_few(4000, 40), CellLimits::default()] {
         let search = CutSearch::in_cells(&rows, &params, None, cells, &interrupt).unwrap();
         assert!(search.table(FoldView::All).unwrap() == whole);
@@ -403,7 +412,7 @@ fn rows_that_change_between_passes_are_an_error() {
 #[test]
 fn infinity_and_bad_codes_are_named() {
     let fit = |rows: &Parts| {
-        crate::additive::fit_mad2c_rows(rows, &Mad2cParams::default(), &Interrupt::default())
+        crate::additive::fit_mad2c(rows, &Mad2cParams::default(), &Interrupt::default())
             .expect_err("a bad value")
     };
     let mut rows = sample(50);
@@ -482,7 +491,7 @@ fn counts_of_values_give_the_answers_of_the_rows() {
             missing: MissingValues::Value,
             ..RimarcParams::default()
         };
-        let counted = fit_rimarc_rows(&Counted(&rows), &params, &Interrupt::default()).unwrap();
+        let counted = fit_rimarc(&Counted(&rows), &params, &Interrupt::default()).unwrap();
         assert_eq!(counted, rows.fit_whole(&params), "{weights:?}");
     }
 }
@@ -491,7 +500,7 @@ fn counts_of_values_give_the_answers_of_the_rows() {
 fn inconsistent_counts_are_refused() {
     let rows = rows_to_count(None);
     let folds = RimarcParams { weight_folds: Some(5), ..RimarcParams::default() };
-    let err = fit_rimarc_rows(&Counted(&rows), &folds, &Interrupt::default()).unwrap_err();
+    let err = fit_rimarc(&Counted(&rows), &folds, &Interrupt::default()).unwrap_err();
     assert!(err.to_string().ends_with("rows counted by one column have no folds"), "{err}");
 
     let head = PassHead {
@@ -505,7 +514,7 @@ fn inconsistent_counts_are_refused() {
     let mut sums = RawSums::new(Arc::new(RawAsk { head, features }));
     let mut add = |values: &[f64], counts: &[u64]| {
         let column = Columns::from_row_major(values, 1).unwrap();
-        sums.add_counts(1, &column, &[true, false], None, counts).unwrap_err().to_string()
+        sums.add_counts(1, &Batch::new(&column, &[true, false]), counts).unwrap_err().to_string()
     };
     assert_eq!(add(&[1.0, 2.0], &[3, 0]), "counts is 0, but must be at least 1");
     assert_eq!(add(&[1.0, 2.0], &[3]), "counts has 1 rows, but y has 2");

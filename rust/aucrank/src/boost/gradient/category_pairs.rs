@@ -221,7 +221,7 @@ mod tests {
         ) -> GradientBoosted {
             let labels = Labels::new(&self.positive, self.weights.as_deref()).unwrap();
             let interrupt = Interrupt::default();
-            fit_gradient_boosting(&self.columns(), &labels, params, given, &interrupt).unwrap()
+            fit_gradient_boosting((&self.columns(), &labels), params, given, &interrupt).unwrap()
         }
 
         fn fit(&self, params: &GradientParams) -> GradientBoosted {
@@ -333,7 +333,8 @@ mod tests {
         let given = GradientExtras { earlier: Some(&model), ..GradientExtras::default() };
         let labels = Labels::new(&sample.positive, None).unwrap();
         let params = GradientParams { n_rounds: 100, held_out: None, ..params };
-        let found = fit_gradient_boosting(&sample.columns(), &labels, &params, &given, &interrupt);
+        let found =
+            fit_gradient_boosting((&sample.columns(), &labels), &params, &given, &interrupt);
         assert!(found.unwrap_err().to_string().contains("category_pairs"));
     }
 
@@ -392,7 +393,7 @@ mod tests {
         let labels = Labels::new(&sample.positive, None).unwrap();
         let (extras, interrupt) = (GradientExtras::default(), Interrupt::default());
         let model =
-            fit_gradient_boosting(&columns, &labels, &params(), &extras, &interrupt).unwrap();
+            fit_gradient_boosting((&columns, &labels), &params(), &extras, &interrupt).unwrap();
         assert!(tested_pairs(&model).contains(&[2, 3]));
     }
 }

@@ -1,23 +1,26 @@
 //! A fit: bags in one series of rounds, or in one of single features and one of pairs.
 
+use std::borrow::Cow;
+
 use super::bags::{BagFit, RoundTerms, average, criterion, paths, run};
-use super::begun::{Bag, Begun, PairChoice};
-use super::category_pairs::category_pairs;
+use super::begun::{Bag, Begun};
 use super::feature_pairs::{PairSearch, RankedPairs};
-use super::fit_data::{Data, GradientExtras};
+use super::fit_data::{BagFolds, Data, GradientExtras};
 use super::fit_rows::FitRows;
-use super::held_out::GradientHeldOut;
 use super::level_codes::LevelCodes;
 use super::loss::Loss;
 use super::memory_fit::{MemoryFit, Scores};
 use super::model::{GradientBoosted, GradientFields};
-use super::params::{FEW_LEAVES, GradientParams, Interactions, MOST_PAIRS};
-use super::source::{BagSource, FitSource, StateOf};
+use super::params::{GradientParams, Interactions, MOST_PAIRS};
+use super::queried::{fit_gradient_boosting_rows, fit_gradient_folds_rows};
+use super::series::{ROUND, cut, finish, in_one_series, n_kept};
+use super::source::FitSource;
 use super::tree::GradientTree;
 use crate::data::{
     Binned, BinningParams, Column, Columns, Folds, Labels, LevelRates, check_monotonic,
 };
 use crate::roc::largest_gap;
+use crate::rows::{TrainingRows, refuse_elsewhere};
 use crate::{Interrupt, RankError, parallel};
 
 /// Maximum number of bins of a number in trees of two features: with more, a table would have few
@@ -27,15 +30,14 @@ const PAIR_BINS: usize = 32;
 /// Number of pairs tried per feature, if it is not given.
 const PAIRS_PER_FEATURE: usize = 3;
 
-/// Unit of the progress of a fit.
-const ROUND: &str = "round";
-
 /// Fits a model by gradient boosting.
 ///
 /// # Errors
 ///
 /// [`RankError`] for a bad parameter, an infinite value, a category code out of range, lengths that
-/// differ, or when interrupted.
+/// differ, or when interrupted. For rows elsewhere, [`RankError::BadParameter`] also for what needs
+/// more than sums: losses over pairs, rounds chosen by the AUC, chosen pairs of features, and
+/// extras; and for bins that are not those of the parameters. Errors of the holder of the rows.
 ///
 /// # Examples
 ///
@@ -50,17 +52,23 @@ const ROUND: &str = "round";
 /// let labels = Labels::new(&positive, None).unwrap();
 /// let params = GradientParams { n_rounds: 50, ..GradientParams::default() };
 /// let (extras, interrupt) = (GradientExtras::default(), Interrupt::default());
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &interrupt).unwrap();
+/// let model = fit_gradient_boosting((&columns, &labels), &params, &extras, &interrupt).unwrap();
 /// let scores = model.score(&columns).unwrap();
 /// assert!(scores[50] > 0.0 && scores[10] < 0.0 && scores[90] < 0.0);
 /// ```
-pub fn fit_gradient_boosting(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
+pub fn fit_gradient_boosting<'a>(
+    rows: impl Into<TrainingRows<'a>>,
     params: &GradientParams,
     given: &GradientExtras<'_>,
     interrupt: &Interrupt,
 ) -> Result<GradientBoosted, RankError> {
+    let (columns, labels) = match rows.into() {
+        TrainingRows::Memory(columns, labels) => (columns, labels),
+        TrainingRows::Elsewhere(rows) => {
+            given.check_elsewhere()?;
+            return fit_gradient_boosting_rows(rows, params, interrupt);
+        }
+    };
     let mut bags = fit_all_bags(columns, labels, params, given, interrupt)?;
     if params.n_bags == 1 {
         let Bag { parts, state } = bags.swap_remove(0);
@@ -74,12 +82,13 @@ pub fn fit_gradient_boosting(
 }
 
 /// Fits a model without each fold of the rows, all with the number of rounds that is best on the
-/// mean of the folds: the models that [`fit_gradient_boosting`] averages.
+/// mean of the folds: the models that [`fit_gradient_boosting`] averages. There are fewer folds
+/// than requested if a class has fewer distinct rows.
 ///
 /// # Errors
 ///
-/// As [`fit_gradient_boosting`]; [`RankError::BadParameter`] for fewer than two folds, or if the
-/// parameters do not hold folds out.
+/// As [`fit_gradient_boosting`]; [`RankError::BadParameter`] for fewer than two folds, if the
+/// parameters do not hold folds out, or if the folds of rows elsewhere are given.
 ///
 /// # Examples
 ///
@@ -93,19 +102,34 @@ pub fn fit_gradient_boosting(
 /// let columns = Columns::from_column_major(&values, 100)?;
 /// let labels = Labels::new(&positive, None)?;
 /// let interrupt = Interrupt::default();
-/// let folds = Folds::deal(&columns, &labels, 4, 0, &interrupt)?;
-/// let models = fit_gradient_folds(&columns, &labels, &folds, &GradientParams::stopped(), &interrupt)?;
+/// let params = GradientParams::stopped();
+/// let models = fit_gradient_folds((&columns, &labels), 4, &params, &interrupt)?;
 /// assert_eq!(models.len(), 4);
+///
+/// let folds = Folds::deal(&columns, &labels, 4, params.seed, &interrupt)?;
+/// assert_eq!(fit_gradient_folds((&columns, &labels), &folds, &params, &interrupt)?, models);
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-pub fn fit_gradient_folds(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
-    folds: &Folds,
+pub fn fit_gradient_folds<'a>(
+    rows: impl Into<TrainingRows<'a>>,
+    folds: impl Into<BagFolds<'a>>,
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<Vec<GradientBoosted>, RankError> {
+    let (columns, labels, folds) = match (rows.into(), folds.into()) {
+        (TrainingRows::Memory(columns, labels), folds) => (columns, labels, folds),
+        (TrainingRows::Elsewhere(rows), BagFolds::Dealt(n_folds)) => {
+            return fit_gradient_folds_rows(rows, n_folds, params, interrupt);
+        }
+        (TrainingRows::Elsewhere(_), BagFolds::Given(_)) => return Err(refuse_elsewhere("folds")),
+    };
     params.check_folds()?;
+    let folds = &*match folds {
+        BagFolds::Given(folds) => Cow::Borrowed(folds),
+        BagFolds::Dealt(n_folds) => {
+            Cow::Owned(Folds::deal(columns, labels, n_folds, params.seed, interrupt)?)
+        }
+    };
     check_folds(folds, labels)?;
     let params = GradientParams { n_bags: usize::from(folds.n_folds), ..params.clone() };
     let given = GradientExtras { folds: Some(folds), ..GradientExtras::default() };
@@ -204,36 +228,6 @@ fn fit_all_bags(
     }
 }
 
-/// Fits all bags in one series of rounds.
-pub(super) fn in_one_series<F: FitSource>(
-    source: &F,
-    params: &GradientParams,
-) -> Result<Vec<Bag<StateOf<F>>>, RankError> {
-    let dealt = source.deal(params)?;
-    let Capacity { max_leaves, begun } = capacity(source, params, &dealt[..1])?;
-    let params = &GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
-    let PairChoice { dealt, begun } = category_pairs(source, params, dealt, begun)?;
-    let mut bags = source.begin(params, &dealt, RoundTerms::Given)?;
-    source.replay(&mut bags)?;
-    if let Some(begun) = begun {
-        bags[0].take_up(begun);
-    }
-    run(&mut bags, params, ROUND, source.interrupt())?;
-    let paths = paths(&bags, params);
-    if !params.refits() {
-        return finish(bags, paths);
-    }
-    let n_rounds: Vec<usize> = n_kept(&bags, &paths);
-    drop(bags);
-    // The rate is that for the requested number of rounds.
-    let mut again = source.begin(params, &source.deal_all(params)?, RoundTerms::Given)?;
-    for (bag, n_rounds) in again.iter_mut().zip(n_rounds) {
-        bag.bound_rounds(n_rounds);
-    }
-    run(&mut again, params, ROUND, source.interrupt())?;
-    finish(again, paths)
-}
-
 /// Fits all bags to single features, chooses pairs of features for all, and continues with rounds
 /// of pairs on the few bins of `coarse`.
 fn in_two_series<'a>(
@@ -284,35 +278,6 @@ fn in_two_series<'a>(
     finish(again, paths)
 }
 
-/// Number of rounds kept of each bag.
-fn n_kept<S: BagSource>(bags: &[BagFit<'_, S>], paths: &[Option<GradientHeldOut>]) -> Vec<usize> {
-    let n_rounds = |(bag, path): (&BagFit<'_, S>, &Option<GradientHeldOut>)| {
-        path.as_ref().map_or(bag.trees.len(), |path| path.n_rounds)
-    };
-    bags.iter().zip(paths).map(n_rounds).collect()
-}
-
-/// Truncates each bag to its chosen rounds.
-fn cut<S: BagSource>(
-    bags: &mut [BagFit<'_, S>],
-    paths: &[Option<GradientHeldOut>],
-) -> Result<(), RankError> {
-    for (bag, path) in bags.iter_mut().zip(paths) {
-        if let Some(path) = path {
-            bag.cut(path.n_rounds)?;
-        }
-    }
-    Ok(())
-}
-
-fn finish<S: BagSource>(
-    mut bags: Vec<BagFit<'_, S>>,
-    paths: Vec<Option<GradientHeldOut>>,
-) -> Result<Vec<Bag<S::State>>, RankError> {
-    cut(&mut bags, &paths)?;
-    Ok(bags.into_iter().zip(paths).map(|(bag, path)| bag.into_bag(path)).collect())
-}
-
 /// The most informative pairs, given the mean of some sums of single features.
 fn choose_pairs(
     data: Data<'_>,
@@ -353,64 +318,4 @@ fn threshold(loss: Loss, scores: &[f64], labels: &Labels<'_>) -> Result<f64, Ran
         Loss::Log => Ok(0.0),
         Loss::PairExponential | Loss::PairLogistic => largest_gap(scores, labels),
     }
-}
-
-/// Numbers of leaves to choose from; of ties the first.
-const CANDIDATES: [usize; 2] = [FEW_LEAVES, 128];
-
-/// Minimum number of rows for a trial.
-const LEAST_ROWS: u64 = 20_000;
-
-/// Rounds of each trial.
-const TRIAL_ROUNDS: usize = 300;
-
-/// The number of leaves of a fit, and the rounds of its first bag from the trial.
-pub(super) struct Capacity<T> {
-    pub(super) max_leaves: usize,
-    pub(super) begun: Option<Begun<T>>,
-}
-
-/// The number of leaves of the parameters, or the one chosen on the first bag, for a fit in one
-/// series of rounds.
-pub(super) fn capacity<F: FitSource>(
-    source: &F,
-    params: &GradientParams,
-    first: &[F::Dealt],
-) -> Result<Capacity<StateOf<F>>, RankError> {
-    let max_leaves = params.max_leaves.unwrap_or(FEW_LEAVES);
-    let mut best = Capacity { max_leaves, begun: None };
-    let asks_alone =
-        matches!(&params.interactions, Interactions::Groups(groups) if groups.is_empty());
-    let is_tried = params.max_leaves.is_none()
-        && source.n_rows() >= LEAST_ROWS
-        && !source.goes_on()
-        && !asks_alone;
-    let Some(stopping) = params.held_out.filter(|_| is_tried) else { return Ok(best) };
-    let mut most = f64::NEG_INFINITY;
-    for max_leaves in CANDIDATES {
-        let params = GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
-        let mut bags = source.begin(&params, first, RoundTerms::Given)?;
-        if bags[0].values.is_none() {
-            break;
-        }
-        bags[0].bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
-        run(&mut bags, &params, "trial round", source.interrupt())?;
-        let path = paths(&bags, &params).swap_remove(0);
-        let bag = bags.swap_remove(0);
-        let is_ended = bag.is_ended;
-        if let Some(path) = path
-            && let Some(&value) =
-                path.n_rounds.checked_sub(1).and_then(|last| path.values.get(last))
-            && stopping.measure.merit(value) > most
-        {
-            most = stopping.measure.merit(value);
-            // The first bag begins with the rounds of the trial. Run again, they took 0.65 of 7.0 s
-            // of CPU (50,000 x 20).
-            best = Capacity { max_leaves, begun: Some(bag.into_begun()) };
-        }
-        if is_ended {
-            break;
-        }
-    }
-    Ok(best)
 }

@@ -9,6 +9,7 @@ use super::params::GradientParams;
 use super::rate_columns::{RateSource, RatedCodes};
 use crate::data::{Binned, CodeTest, Columns, Folds, Labels};
 use crate::formula::Test;
+use crate::rows::refuse_elsewhere;
 use crate::{Interrupt, RankError};
 
 /// Optional inputs of a fit besides its rows.
@@ -28,7 +29,7 @@ use crate::{Interrupt, RankError};
 ///     let learning_rate = Some(0.1);
 ///     let params = GradientParams { n_rounds, learning_rate, ..GradientParams::default() };
 ///     let extras = GradientExtras { earlier, ..GradientExtras::default() };
-///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
+///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())
 /// };
 /// let first = fit(5, None)?;
 /// assert_eq!(fit(10, Some(&first))?, fit(10, None)?);
@@ -43,6 +44,42 @@ pub struct GradientExtras<'a> {
     pub validation: Option<(&'a Columns<'a>, &'a Labels<'a>)>,
     /// The folds of the rows, if each bag leaves out one; `None` to deal them by the seed.
     pub folds: Option<&'a Folds>,
+}
+
+impl GradientExtras<'_> {
+    /// Checks that nothing is given that needs rows in memory.
+    pub(super) fn check_elsewhere(&self) -> Result<(), RankError> {
+        let given = [
+            ("an earlier model", self.earlier.is_some()),
+            ("validation rows", self.validation.is_some()),
+            ("folds", self.folds.is_some()),
+        ];
+        given
+            .into_iter()
+            .find(|(_, is_given)| *is_given)
+            .map_or(Ok(()), |(name, _)| Err(refuse_elsewhere(name)))
+    }
+}
+
+/// The folds of a [fit without each of them](crate::boost::fit_gradient_folds).
+#[derive(Debug, Clone, Copy)]
+pub enum BagFolds<'a> {
+    /// The fold of each row in memory.
+    Given(&'a Folds),
+    /// So many, [dealt](Folds::deal) by the seed of the parameters.
+    Dealt(u16),
+}
+
+impl<'a> From<&'a Folds> for BagFolds<'a> {
+    fn from(folds: &'a Folds) -> Self {
+        Self::Given(folds)
+    }
+}
+
+impl From<u16> for BagFolds<'_> {
+    fn from(n_folds: u16) -> Self {
+        Self::Dealt(n_folds)
+    }
 }
 
 /// Data shared by all steps of a fit.

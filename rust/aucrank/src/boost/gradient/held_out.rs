@@ -46,7 +46,8 @@ const SOLVED: f64 = 1e-3;
 /// let other_labels = Labels::new(&[false, true], None)?;
 /// let validation = Some((&other_columns, &other_labels));
 /// let extras = GradientExtras { validation, ..GradientExtras::default() };
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model =
+///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())?;
 /// let found = model.held_out().expect("there are rows to validate on");
 /// assert_eq!((found.values[0], found.n_rounds), (1.0, 1));
 /// # Ok::<(), aucrank::RankError>(())

@@ -52,7 +52,8 @@ pub struct GradientHeldOutParams {
 ///     ..GradientParams::default()
 /// };
 /// let extras = GradientExtras::default();
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model =
+///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())?;
 /// // The five bags have the same number of rounds.
 /// let n_rounds: Vec<usize> = model.bags().iter().map(|bag| bag.n_rounds).collect();
 /// assert_eq!(n_rounds, [n_rounds[0]; 5]);
@@ -91,7 +92,7 @@ pub enum HeldOutRows {
 ///         GradientHeldOutParams { rows, measure, n_iter_no_change, tol, refit: false };
 ///     let params = GradientParams { held_out: Some(held_out), ..GradientParams::default() };
 ///     let extras = GradientExtras::default();
-///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
+///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())
 ///         .map(|model| model.held_out().cloned().expect("rows were held out"))
 /// };
 /// // The highest AUC, or the least loss.

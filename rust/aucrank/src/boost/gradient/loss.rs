@@ -22,7 +22,7 @@ const LOSS_UNITS: f64 = (1_u64 << 30) as f64;
 /// let base = |loss| {
 ///     let params = GradientParams { loss, ..GradientParams::default() };
 ///     let extras = GradientExtras::default();
-///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
+///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())
 ///         .map(|model| model.base())
 /// };
 /// // A score of log-odds sets out from those of all rows; pairs say nothing of a constant.

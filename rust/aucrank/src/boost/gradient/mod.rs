@@ -26,8 +26,8 @@
 //!   their mean; `feature_pairs`: the pairs of features of trees of two;
 //! - `gain`, `pair_merit`: what held-out rows gain from one model to another, and from pairs of
 //!   categories; `category_pairs`: whether to use these;
-//! - `memory_fit`: rows in memory; `queried`: rows that are queried for sums; `fit`: all of it, with
-//!   the number of leaves.
+//! - `series`: all bags in one series of rounds, with the number of leaves; `memory_fit`: rows in
+//!   memory; `queried`: rows that are queried for sums; `fit`: all of it.
 
 mod bags;
 mod begun;
@@ -59,6 +59,7 @@ mod params;
 mod queried;
 mod rate_columns;
 mod saved;
+mod series;
 mod sides;
 mod source;
 mod sums;
@@ -68,7 +69,7 @@ mod tree;
 mod tree_rows;
 
 pub use fit::{fit_gradient_boosting, fit_gradient_folds};
-pub use fit_data::GradientExtras;
+pub use fit_data::{BagFolds, GradientExtras};
 pub use held_out::GradientHeldOut;
 pub use held_out_params::{GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
 pub use loss::Loss;
@@ -76,5 +77,4 @@ pub use model::{GradientBag, GradientBoosted};
 pub use pair_table::{Axis, AxisPlaces, PairTerm};
 pub use params::{GradientParams, Interactions, LeafRows};
 pub(crate) use queried::GradientAsk;
-pub use queried::{fit_gradient_boosting_rows, fit_gradient_folds_rows};
 pub use tree::{GradientNode, GradientTree};

@@ -29,7 +29,8 @@ use crate::tree::{LeafSums, LeafTile};
 /// let labels = Labels::new(&positive, None)?;
 /// let params = GradientParams { n_rounds: 3, ..GradientParams::default() };
 /// let extras = GradientExtras::default();
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model =
+///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())?;
 /// assert_eq!(model.trees().len(), 3);
 /// // A score of log-odds: even odds, and then what the trees add.
 /// assert_eq!(model.base(), 0.0);
@@ -475,7 +476,8 @@ impl GradientBoosted {
     /// let labels = Labels::new(&positive, None)?;
     /// let params = GradientParams { n_rounds: 2, ..GradientParams::default() };
     /// let extras = GradientExtras::default();
-    /// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+    /// let model =
+    ///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())?;
     /// assert_eq!(model.tree(1).nodes.len(), model.trees()[1].nodes().len());
     /// # Ok::<(), aucrank::RankError>(())
     /// ```

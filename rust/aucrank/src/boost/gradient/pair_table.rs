@@ -36,7 +36,8 @@ const MOST_CELLS: usize = 1 << 20;
 /// let interactions = Interactions::Pairs(1);
 /// let params = GradientParams { n_rounds: 20, interactions, ..GradientParams::default() };
 /// let extras = GradientExtras::default();
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model =
+///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())?;
 ///
 /// let term = &model.pair_terms()?[0];
 /// assert_eq!(term.features(), [0, 1]);

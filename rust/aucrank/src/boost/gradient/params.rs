@@ -93,7 +93,7 @@ pub struct GradientParams {
 /// let fit = |interactions| {
 ///     let params = GradientParams { n_rounds: 20, interactions, ..GradientParams::default() };
 ///     let extras = GradientExtras::default();
-///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
+///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())
 /// };
 /// assert_eq!(fit(Interactions::Any)?.pairs(), Some(vec![[0, 1]]));
 /// // Without a group, each feature is tested alone.
@@ -149,7 +149,7 @@ impl Interactions {
 ///         ..GradientParams::default()
 ///     };
 ///     let extras = GradientExtras::default();
-///     fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())
+///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())
 ///         .map(|model| model.trees().len())
 /// };
 /// // The only split leaves twenty rows on each side, half of all.
@@ -221,7 +221,8 @@ impl GradientParams {
     /// let columns = Columns::from_column_major(&values, 100)?;
     /// let labels = Labels::new(&positive, None)?;
     /// let (params, extras) = (GradientParams::stopped(), GradientExtras::default());
-    /// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+    /// let model =
+    ///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())?;
     /// assert_eq!(model.bags().len(), 5);
     /// # Ok::<(), aucrank::RankError>(())
     /// ```

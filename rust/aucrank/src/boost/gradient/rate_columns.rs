@@ -22,25 +22,19 @@ use super::pair_steps::{PairColumn, PairSteps};
 use super::params::GradientParams;
 use super::tree::{GradientNode, GradientTree};
 use crate::data::{
-    Binned, CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, LearnedRows, RateSteps,
-    SEED_OF_RATES, coded_rates, deal_for_rates, mix,
+    Binned, CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, LearnedRows, RateColumns,
+    RateSteps, SEED_OF_RATES, coded_rates, deal_for_rates, mix,
 };
 use crate::formula::{Rule, Test};
 use crate::{Interrupt, RankError, parallel};
 
 /// The columns of rates of a fit, after those of its features.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct BoosterRates {
-    n_features: usize,
-    columns: Vec<BoosterRate>,
+    /// Of single features.
+    columns: RateColumns,
     /// Pairs of categories, whose columns come last.
     pairs: Vec<PairSteps>,
-}
-
-#[derive(Debug)]
-struct BoosterRate {
-    feature: usize,
-    steps: RateSteps,
 }
 
 /// The rows of a fit as far as columns of rates depend on them.
@@ -63,7 +57,9 @@ pub(super) struct RatedCodes<'b> {
 impl<'b> RatedCodes<'b> {
     /// Codes without columns of rates.
     pub(super) fn plain(binned: &'b Binned) -> Self {
-        Self { rates: BoosterRates::default(), binned: Cow::Borrowed(binned) }
+        let n_features = binned.features().len();
+        let rates = BoosterRates::of_steps(n_features, Vec::new(), Vec::new());
+        Self { rates, binned: Cow::Borrowed(binned) }
     }
 
     /// With the columns of rates of a fit to some rows, if any, behind the codes of all rows.
@@ -125,24 +121,21 @@ impl BoosterRates {
         steps: Vec<(usize, RateSteps)>,
         pairs: Vec<PairSteps>,
     ) -> Self {
-        let column = |(feature, steps)| BoosterRate { feature, steps };
-        let columns = steps.into_iter().map(column).collect();
-        Self { n_features, columns, pairs }
+        Self { columns: RateColumns::of_steps(n_features, steps), pairs }
     }
 
     /// The feature of a column of codes, or the two of a pair.
     pub(super) fn features(&self, column: usize) -> [usize; 2] {
-        let Some(place) = column.checked_sub(self.n_features) else { return [column; 2] };
-        match (self.columns.get(place), self.pair(place)) {
+        match (self.columns.get(column), self.pair(column)) {
             (Some(rates), _) => [rates.feature; 2],
             (_, Some(pair)) => pair.features(),
             (None, None) => [column; 2],
         }
     }
 
-    /// The pair of features of a column, by its place among those of rates.
-    fn pair(&self, place: usize) -> Option<&PairSteps> {
-        self.pairs.get(place.checked_sub(self.columns.len())?)
+    /// The pair of features of a column.
+    fn pair(&self, column: usize) -> Option<&PairSteps> {
+        self.pairs.get(column.checked_sub(self.columns.n_columns())?)
     }
 
     /// The pairs that trees may test like further features.
@@ -151,29 +144,27 @@ impl BoosterRates {
     }
 
     /// Some features, ascending, with the columns made from these only.
-    pub(super) fn with_rates(&self, mut features: Vec<usize>) -> Vec<usize> {
-        let of_singles = self.columns.iter().map(|rates| [rates.feature; 2]);
-        let made_of = of_singles.chain(self.pairs.iter().map(PairSteps::features));
-        let drawn = (self.n_features..)
-            .zip(made_of)
-            .filter(|(_, made_of)| made_of.iter().all(|feature| features.contains(feature)));
-        let drawn: Vec<usize> = drawn.map(|(column, _)| column).collect();
-        features.extend(drawn);
-        features
+    pub(super) fn with_rates(&self, features: Vec<usize>) -> Vec<usize> {
+        let mut drawn = self.columns.with_rates(features);
+        let pairs = (self.columns.n_columns()..).zip(&self.pairs);
+        let of_drawn = pairs.filter(|(_, pair)| pair.features().iter().all(|f| drawn.contains(f)));
+        let of_drawn: Vec<usize> = of_drawn.map(|(column, _)| column).collect();
+        drawn.extend(of_drawn);
+        drawn
     }
 
     /// The test of raw values that is equivalent to one of rates; `None` for one of the codes of a
     /// feature.
     pub(super) fn raw_test(&self, test: &CodeTest) -> Option<Test> {
-        let place = test.feature.checked_sub(self.n_features)?;
-        if place >= self.columns.len() + self.pairs.len() {
+        let (column, rates) = (test.feature, self.columns.get(test.feature));
+        if rates.is_none() && self.pair(column).is_none() {
             return None;
         }
         let CodeRule::Below(step) = test.rule else { unreachable!("numbers are cut from below") };
-        Some(match self.columns.get(place) {
+        Some(match rates {
             Some(rates) => Test::of_rates(rates.feature, &rates.steps, step),
             None => Test {
-                feature: self.n_features + place - self.columns.len(),
+                feature: column - self.n_rates(),
                 left: Rule::Below(step.into()),
                 missing_left: false,
             },
@@ -182,13 +173,17 @@ impl BoosterRates {
 
     /// The column and the step of a test, if it tests rates.
     fn step_of(&self, test: &Test) -> Option<(usize, u32)> {
-        if test.feature >= self.n_features {
+        if test.feature >= self.columns.n_features() {
             let Rule::Below(step) = test.left else { return None };
-            return Some((test.feature + self.columns.len(), step as u32));
+            return Some((test.feature + self.n_rates(), step as u32));
         }
-        let place = self.columns.iter().position(|rates| rates.feature == test.feature)?;
-        let step = test.step_of_rates(&self.columns[place].steps)?;
-        Some((self.n_features + place, step))
+        let (column, rates) = self.columns.of_feature(test.feature)?;
+        Some((column, test.step_of_rates(&rates.steps)?))
+    }
+
+    /// Number of columns of single features.
+    fn n_rates(&self) -> usize {
+        self.columns.n_columns() - self.columns.n_features()
     }
 
     /// Adds the values of a tree of this fit, or of an earlier fit that it continues, to the scores
@@ -298,7 +293,7 @@ mod tests {
         ) -> GradientBoosted {
             let interrupt = Interrupt::default();
             let (columns, labels) = (self.columns(), self.labels());
-            fit_gradient_boosting(&columns, &labels, params, given, &interrupt).unwrap()
+            fit_gradient_boosting((&columns, &labels), params, given, &interrupt).unwrap()
         }
 
         fn fit(&self, params: &GradientParams) -> GradientBoosted {
@@ -355,7 +350,7 @@ mod tests {
             let RatedCodes { rates, binned } =
                 RatedCodes::new(&binned, source, &params, 0, &interrupt).unwrap();
             let codes: Vec<u32> = (0..3000).map(|row| binned.code(row, 2)).collect();
-            (rates.columns[0].steps.cuts().to_vec(), codes)
+            (rates.columns.get(rates.columns.n_features()).unwrap().steps.cuts().to_vec(), codes)
         };
         let (cuts, codes) = of(&labels, &training);
         assert!(cuts.len() > 20);

@@ -84,7 +84,7 @@ impl Sample {
         given: &GradientExtras<'_>,
     ) -> Result<GradientBoosted, RankError> {
         let interrupt = Interrupt::default();
-        fit_gradient_boosting(&self.columns(), &self.labels(), params, given, &interrupt)
+        fit_gradient_boosting((&self.columns(), &self.labels()), params, given, &interrupt)
     }
 }
 
@@ -473,7 +473,8 @@ fn bags_without_a_fold_are_fits_to_the_others_and_stop_where_their_mean_is_best(
         let stopping = params.held_out.unwrap();
         let folds = Folds::deal(&columns, &labels, 5, params.seed, &Interrupt::default()).unwrap();
         let models =
-            fit_gradient_folds(&columns, &labels, &folds, &params, &Interrupt::default()).unwrap();
+            fit_gradient_folds((&columns, &labels), &folds, &params, &Interrupt::default())
+                .unwrap();
         let paths: Vec<&GradientHeldOut> =
             models.iter().map(|model| model.held_out().unwrap()).collect();
         let n_values = paths[0].values.len();
@@ -562,7 +563,7 @@ fn folds_that_cannot_be_left_out_are_refused() {
     let (columns, labels) = (sample.columns(), sample.labels());
     let refused = |of_row: Vec<u16>, n_folds, params: &GradientParams| {
         let folds = Folds { of_row, n_folds };
-        fit_gradient_folds(&columns, &labels, &folds, params, &Interrupt::default())
+        fit_gradient_folds((&columns, &labels), &folds, params, &Interrupt::default())
             .unwrap_err()
             .to_string()
     };
@@ -838,7 +839,7 @@ fn categories_of_noise_have_little_importance() {
                 ..few(Loss::Log)
             };
             let (given, interrupt) = (GradientExtras::default(), Interrupt::default());
-            let model = fit_gradient_boosting(&columns, &labels, &params, &given, &interrupt);
+            let model = fit_gradient_boosting((&columns, &labels), &params, &given, &interrupt);
             model.unwrap().importances()[2]
         };
         // The rows drawn in a round are random, too.

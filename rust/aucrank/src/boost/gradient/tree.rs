@@ -31,7 +31,8 @@ pub struct GradientTree {
 /// let labels = Labels::new(&positive, None)?;
 /// let params = GradientParams { n_rounds: 1, subsample: 1.0, ..GradientParams::default() };
 /// let extras = GradientExtras::default();
-/// let model = fit_gradient_boosting(&columns, &labels, &params, &extras, &Interrupt::default())?;
+/// let model =
+///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())?;
 /// let [GradientNode::Split { test, right: 2, .. }, leaves @ ..] = model.trees()[0].nodes() else {
 ///     unreachable!("the first leaf comes before the second")
 /// };

@@ -6,7 +6,6 @@ use super::ask::{
     CodedScore, NarrowSums, NodeHashes, NodeSamples, ProgramAnswer, ProgramAsk, ProgramWant,
     SampleOrder,
 };
-use super::fit::fit_program;
 use super::freezing::Freezing;
 use super::in_memory::CodedNode;
 use super::marti_boost::share_of;
@@ -14,6 +13,7 @@ use super::outcome::Outcome;
 use super::params::{MartiParams, ProgramScore, Routing};
 use super::places::place;
 use super::program::{BranchingProgram, MartiNode, NodeKind};
+use super::program_fit::fit_program;
 use super::program_rows::{CutLayers, ProgramRows};
 use super::start::MassScale;
 use super::walk::{
@@ -24,50 +24,14 @@ use crate::boost::two_sided::TwoSided;
 use crate::boost::weak::feature::{Best, BinRule};
 use crate::data::{Binned, ClassMasses, ClassSums, MOST_COPIES, RowSquares, RowUnits, mix};
 use crate::rows::{
-    AskClassUnits, ClassUnits, FitId, Question, Rows, View, largest_gap_of_ranges, other,
+    AskClassUnits, ClassUnits, FitId, NumberedRows, Question, Rows, View, largest_gap_of_ranges,
+    other,
 };
 use crate::{Interrupt, RankError};
 
-/// Fits `MartiRank` or `SMartiRank` to rows in parts, wherever they are: the same program as
-/// [`fit_marti_rank`](super::fit_marti_rank) gives on all of them in memory.
-///
-/// `fit_number` distinguishes the fit from others that query the same rows at the same time. A fit
-/// queries once per layer, and a few more times for the threshold; rows go through the whole
-/// program each time, so that a holder keeps no state. With `noise_rate: None` the scores of the
-/// held-out rows are sent, each distinct score with its weights.
-///
-/// # Errors
-///
-/// As [`fit_marti_rank`](super::fit_marti_rank); [`RankError::BadParameter`] also for weak rankers
-/// of more than one feature, and for `Routing::Sampled`, whose coins are a hash of raw values.
-/// Errors of the holder of the rows.
-///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{MartiParams, fit_marti_rank, fit_marti_rank_rows};
-/// use aucrank::data::{BinningParams, Columns, Labels};
-/// use aucrank::rows::{StoredRows, Survey};
-///
-/// let (values, positive) = ([1.0, 2.0, 3.0, 4.0], [false, true, false, true]);
-/// let columns = Columns::from_row_major(&values, 1)?;
-/// let interrupt = Interrupt::default();
-/// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
-/// survey.add(&columns, &positive, None, &interrupt)?;
-/// let mut rows = StoredRows::new(survey.frame()?, None)?;
-/// rows.add(&columns, &positive, None, &interrupt)?;
-/// rows.finish()?;
-///
-/// let params = MartiParams { n_rounds: 3, ..MartiParams::default() };
-/// let labels = Labels::new(&positive, None)?;
-/// let in_memory = fit_marti_rank(&columns, &labels, &params, None, &interrupt)?;
-/// assert_eq!(fit_marti_rank_rows(&rows, 0, &params, &interrupt)?, in_memory);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
-pub fn fit_marti_rank_rows(
-    rows: &dyn Rows,
-    fit_number: u64,
+/// Fits a program to rows elsewhere.
+pub(super) fn fit_marti_rank_rows(
+    NumberedRows { rows, fit_number }: NumberedRows<'_>,
     params: &MartiParams,
     interrupt: &Interrupt,
 ) -> Result<BranchingProgram, RankError> {
@@ -368,7 +332,7 @@ mod tests {
     fn in_memory(data: &Data, params: &MartiParams) -> BranchingProgram {
         data.with_columns(0..data.positive.len(), |columns| {
             let labels = Labels::new(&data.positive, data.weights.as_deref()).unwrap();
-            fit_marti_rank(columns, &labels, params, None, &Interrupt::default()).unwrap()
+            fit_marti_rank((columns, &labels), params, None, &Interrupt::default()).unwrap()
         })
     }
 
@@ -407,7 +371,7 @@ mod tests {
                 let expected = in_memory(&data, &params);
                 let at = (&*format!("{name}-{weights:?}"), n_parts);
                 everywhere(&data, params.binning, at, |rows| {
-                    let found = fit_marti_rank_rows(rows, 7, &params, &Interrupt::default());
+                    let found = fit_marti_rank((rows, 7), &params, None, &Interrupt::default());
                     assert_eq!(found.as_ref(), Ok(&expected), "{at:?}");
                 });
             }
@@ -420,7 +384,9 @@ mod tests {
         let params = MartiParams::default();
         everywhere(&data, params.binning, ("refused", 1), |rows| {
             let refused = |params: &MartiParams| {
-                fit_marti_rank_rows(rows, 0, params, &Interrupt::default()).unwrap_err().to_string()
+                fit_marti_rank((rows, 0), params, None, &Interrupt::default())
+                    .unwrap_err()
+                    .to_string()
             };
             let linear = MartiParams { weak_ranker: WeakRankerParams::Linear, ..params.clone() };
             assert!(refused(&linear).starts_with("weak_ranker is another one, but must be"));

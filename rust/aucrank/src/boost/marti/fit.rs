@@ -1,13 +1,13 @@
-//! `MartiRank` and `SMartiRank`, wherever the rows are: the fit.
+//! `MartiRank` and `SMartiRank`: the fit.
 
+use super::elsewhere::fit_marti_rank_rows;
 use super::in_memory::ProgramInMemory;
-use super::outcome::Outcome;
 use super::params::MartiParams;
-use super::program::{BranchingProgram, MartiNode, NodeKind};
-use super::program_rows::{CutLayers, ProgramRows};
+use super::program::BranchingProgram;
+use super::program_fit::fit_program;
 use crate::boost::term::Term;
-use crate::data::{ClassSums, Columns, Labels};
 use crate::external::{ExternalFitter, keep_used};
+use crate::rows::{TrainingRows, refuse_elsewhere};
 use crate::{Interrupt, RankError};
 
 /// Fits `MartiRank`, or with `epsilon` `SMartiRank`: Basic `MartiBoost` over weak rankers cut into
@@ -17,10 +17,17 @@ use crate::{Interrupt, RankError};
 /// Beyond these it needs no memory that grows with the rows, up to 16 rounds and 255 bins per
 /// feature; otherwise, `n_rounds + 1` 32-bit numbers per row.
 ///
+/// Rows elsewhere are queried once per layer, and a few more times for the threshold; they go
+/// through the whole program each time, so that a holder keeps no state. With `noise_rate: None`
+/// the scores of the held-out rows are sent, each distinct score with its weights.
+///
 /// # Errors
 ///
 /// [`RankError`] for a bad parameter, among them a noise rate that is not below the share of the
-/// rarer class; for an infinite value; from external rankers; or when interrupted.
+/// rarer class; for an infinite value; from external rankers; or when interrupted. For rows
+/// elsewhere, [`RankError::BadParameter`] also for weak rankers of more than one feature, external
+/// ones among them, and for [`Routing::Sampled`](super::Routing::Sampled), whose coins are a hash
+/// of raw values. Errors of the holder of the rows.
 ///
 /// # Examples
 ///
@@ -32,17 +39,24 @@ use crate::{Interrupt, RankError};
 /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
 /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
 /// let params = MartiParams { n_rounds: 4, ..MartiParams::default() };
-/// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default()).unwrap();
+/// let program =
+///     fit_marti_rank((&columns, &labels), &params, None, &Interrupt::default()).unwrap();
 /// let scores = program.score(&columns, None).unwrap();
 /// assert!(scores[0] < 0.0 && scores[3] > 0.0);
 /// ```
-pub fn fit_marti_rank(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
+pub fn fit_marti_rank<'a>(
+    rows: impl Into<TrainingRows<'a>>,
     params: &MartiParams,
     external: Option<&dyn ExternalFitter>,
     interrupt: &Interrupt,
 ) -> Result<BranchingProgram, RankError> {
+    let (columns, labels) = match rows.into() {
+        TrainingRows::Memory(columns, labels) => (columns, labels),
+        TrainingRows::Elsewhere(_) if external.is_some() => {
+            return Err(refuse_elsewhere("an external ranker"));
+        }
+        TrainingRows::Elsewhere(rows) => return fit_marti_rank_rows(rows, params, interrupt),
+    };
     params.validate()?;
     let columns = &columns.until(interrupt);
     let rows = ProgramInMemory::new(columns, labels, params, external, interrupt)?;
@@ -51,98 +65,13 @@ pub fn fit_marti_rank(
     Ok(program)
 }
 
-/// Fits a program, at the given or guessed share of flipped labels.
-pub(super) fn fit_program<R: ProgramRows>(
-    rows: &R,
-    params: &MartiParams,
-) -> Result<BranchingProgram, RankError> {
-    let noise_rate = match params.noise_rate {
-        Some(noise_rate) => noise_rate,
-        None => guess_noise_rate(rows, params)?,
-    };
-    let mut program = program_at(rows, &rows.all(), params, noise_rate)?;
-    program.threshold = rows.threshold(&program)?;
-    Ok(program)
-}
-
-/// The program of some of the rows at a share of flipped labels, without a threshold.
-fn program_at<R: ProgramRows>(
-    rows: &R,
-    subset: &R::Subset,
-    params: &MartiParams,
-    noise_rate: f64,
-) -> Result<BranchingProgram, RankError> {
-    if noise_rate >= rarer_share(rows.total(subset)?) {
-        return Err(RankError::BadParameter {
-            name: "noise_rate",
-            value: noise_rate.to_string(),
-            rule: "below the share of the rarer class",
-        });
-    }
-    let CutLayers { nodes, row_bits, exponent } = rows.layers(subset, noise_rate)?;
-    let nodes = nodes.into_iter().map(|(masses, outcome)| {
-        let kind = match outcome {
-            Outcome::Classifier((term, cut)) => NodeKind::Ranker { term, cut },
-            Outcome::Coin => NodeKind::Coin,
-            Outcome::Frozen { positive } => NodeKind::Frozen { positive },
-            Outcome::Terminal => NodeKind::Terminal,
-            Outcome::Unreached => NodeKind::Unreached,
-        };
-        MartiNode { masses, kind }
-    });
-    Ok(BranchingProgram {
-        n_levels: rows.n_levels(),
-        n_rounds: params.n_rounds,
-        routing: params.routing,
-        score: params.score,
-        seed: params.seed,
-        nodes: nodes.collect(),
-        row_bits,
-        exponent,
-        threshold: 0.0,
-        noise_rate,
-    })
-}
-
-/// The share of the rarer class.
-fn rarer_share(total: ClassSums) -> f64 {
-    total.pos.min(total.neg) as f64 / (total.pos + total.neg) as f64
-}
-
-/// Share of the rows on which guesses are evaluated.
-const HELD_OUT: f64 = 0.25;
-/// Guesses for a share of one half.
-const N_GUESSES: u32 = 10;
-
-/// The guess whose program, fitted to the other rows, ranks held-out rows best, the smallest of
-/// ties; 0 if a class has a single distinct row. All fits use the bins of all rows.
-fn guess_noise_rate<R: ProgramRows>(rows: &R, params: &MartiParams) -> Result<f64, RankError> {
-    let Some([kept, held_out]) = rows.hold_out(HELD_OUT, params.seed)? else {
-        return Ok(0.0);
-    };
-    let most = rarer_share(rows.total(&kept)?);
-    let (mut best, mut chosen) = (f64::NEG_INFINITY, 0.0);
-    for guess in 0..N_GUESSES {
-        let noise_rate = f64::from(guess) / f64::from(2 * N_GUESSES);
-        if noise_rate >= most {
-            break;
-        }
-        let auc = rows.auc(&program_at(rows, &kept, params, noise_rate)?, &held_out)?;
-        if auc > best {
-            (best, chosen) = (auc, noise_rate);
-        }
-    }
-    // The share of the rarer class among all rows may be a little smaller than among those kept.
-    Ok(if chosen < rarer_share(rows.total(&rows.all())?) { chosen } else { 0.0 })
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, OnceLock};
 
     use super::*;
     use crate::boost::fit_marti_rank;
-    use crate::data::{Binned, BinningParams, hold_out, mix};
+    use crate::data::{Binned, BinningParams, Columns, FeatureBins, Labels, hold_out, mix};
     use crate::roc::auc;
 
     #[test]
@@ -173,10 +102,17 @@ mod tests {
                 Binned::new(&columns, &labels, BinningParams::default(), &interrupt).unwrap();
             let hashes = columns.hashes(&interrupt).unwrap().to_vec();
             let hashes = Arc::new(OnceLock::from(hashes));
-            let known = Columns::from_row_major(&values, 2).unwrap();
-            let known = known.known(&binned.features().into(), &hashes);
+            let cuts = |bins: &'_ FeatureBins| match bins {
+                FeatureBins::Numeric { cuts } => cuts.clone(),
+                FeatureBins::Categorical { .. } => unreachable!("numbers"),
+            };
+            let cuts: Vec<Vec<f64>> = binned.features().iter().map(cuts).collect();
+            let features =
+                columns.iter().zip(&cuts).map(|(column, cuts)| column.with_cuts(Some(cuts)));
+            let known = Columns::new(features.collect(), columns.n_rows()).unwrap();
+            let known = known.with_hashes(&hashes);
             let fit = |labels: &Labels<'_>, noise_rate| {
-                fit_marti_rank(&known, labels, &params(noise_rate), None, &interrupt).unwrap()
+                fit_marti_rank((&known, labels), &params(noise_rate), None, &interrupt).unwrap()
             };
             let parts = hold_out(&columns, &labels, 0.25, seed, &Interrupt::default());
             let parts = parts.unwrap().unwrap();

@@ -26,6 +26,7 @@ mod outcome;
 mod params;
 mod places;
 mod program;
+mod program_fit;
 mod program_rows;
 mod sample_ring;
 mod start;
@@ -34,7 +35,6 @@ mod walk;
 
 pub(crate) use ask::ProgramAsk;
 pub use chance::Chance;
-pub use elsewhere::fit_marti_rank_rows;
 pub use fit::fit_marti_rank;
 pub use freezing::Freezing;
 pub use learner::{RowChance, TwoSidedLearner};

@@ -29,7 +29,7 @@ pub(super) const MOST_ROUNDS: usize = 1000;
 /// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
 /// let params = MartiParams { routing: Routing::Sampled, ..params };
-/// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
+/// let program = fit_marti_rank((&columns, &labels), &params, None, &Interrupt::default())?;
 /// // Each row is at one node of every layer.
 /// for layer in 1..=4 {
 ///     let masses = (0..layer).map(|index| program.node(layer, index).masses);
@@ -69,7 +69,7 @@ pub enum Routing {
 /// # };
 /// let range = |score| {
 ///     let params = MartiParams { score, ..params.clone() };
-///     let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
+///     let program = fit_marti_rank((&columns, &labels), &params, None, &Interrupt::default())?;
 ///     program.score(&columns, None).map(|scores| scores[3] - scores[0])
 /// };
 /// // The classes are separated at once: none of three votes or all, -1 or 1, no positives or all.

@@ -45,7 +45,7 @@ const EXPONENTS: i32 = 1200;
 /// #     criterion: ThresholdCriterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
 /// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
-/// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
+/// let program = fit_marti_rank((&columns, &labels), &params, None, &Interrupt::default())?;
 /// // Three layers of classifiers, and one of ends.
 /// assert_eq!((program.n_rounds(), program.nodes().count()), (3, 1 + 2 + 3 + 4));
 /// // The first classifier separates the classes: the others need not vote.
@@ -97,7 +97,7 @@ fn is_zero(number: &f64) -> bool {
 /// #     criterion: ThresholdCriterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
 /// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
-/// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
+/// let program = fit_marti_rank((&columns, &labels), &params, None, &Interrupt::default())?;
 /// // Rows of each class at the root, and where it says "positive".
 /// let rows = |layer, index| {
 ///     let masses = program.node(layer, index).masses;
@@ -132,7 +132,7 @@ pub struct MartiNode {
 /// #     criterion: ThresholdCriterion::Sum, routing: Routing::Expected, score: ProgramScore::Votes,
 /// #     noise_rate: Some(0.0), epsilon: None, min_samples_class: 0.0, sample_size: None, seed: 0,
 /// # };
-/// let program = fit_marti_rank(&columns, &labels, &params, None, &Interrupt::default())?;
+/// let program = fit_marti_rank((&columns, &labels), &params, None, &Interrupt::default())?;
 /// // The first classifier makes no mistake, so that one class is left at each of the next nodes.
 /// let NodeKind::Ranker { cut, .. } = &program.node(1, 0).kind else { unreachable!() };
 /// assert_eq!((cut.low, cut.high, cut.error), (0.0, 1.0, 0.0));

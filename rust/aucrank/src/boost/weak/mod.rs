@@ -41,7 +41,7 @@ use tree::ShallowTree;
 ///     let rounds = RoundParams { n_rounds: 1, weak_ranker, ..RoundParams::default() };
 ///     let params = RankBoostParams { rounds, ..RankBoostParams::default() };
 ///     let extras = FitExtras::default();
-///     fit_rank_boost(&columns, &labels, &params, &extras, &Interrupt::default())
+///     fit_rank_boost((&columns, &labels), &params, &extras, &Interrupt::default())
 /// };
 /// assert_eq!(fit(WeakRankerParams::Feature)?.advantages(), [0.5]);
 /// let err = fit(WeakRankerParams::Linear).unwrap_err();

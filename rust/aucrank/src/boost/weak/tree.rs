@@ -93,7 +93,7 @@ mod tests {
         {
             let params = params(rule, leaf_order);
             let interrupt = Interrupt::default();
-            let expected = fit(&columns, &weighted, &params, &interrupt).unwrap().tree;
+            let expected = fit((&columns, &weighted), &params, &interrupt).unwrap().tree;
             let weak = WeakRankerParams::Tree(Box::new(params));
             let found = ranked(&weak, &columns, &labels, &masses, None).unwrap();
             let Ranker::Tree(tree) = &found.ranker else { panic!("a tree") };

@@ -195,16 +195,16 @@ impl Binned {
         // Checked before the cuts are computed.
         check_room(columns.n_rows().saturating_mul(columns.n_features() + BYTES_OF_ROW))?;
         let rows = labels.rows();
-        let sample = match columns.known_bins() {
-            Some(_) => Vec::new(),
-            None => sample_rows(columns, &rows, params.seed, interrupt)?,
+        let is_coded = |column: &Column<'_>| column.n_levels().is_some() || column.cuts().is_some();
+        let sample = if columns.iter().all(is_coded) {
+            Vec::new()
+        } else {
+            sample_rows(columns, &rows, params.seed, interrupt)?
         };
         let of_feature = |feature: usize| {
             interrupt.check()?;
-            if let Some(bins @ FeatureBins::Numeric { .. }) =
-                columns.known_bins().map(|bins| &bins[feature])
-            {
-                return Ok(bins.clone());
+            if let Some(cuts) = columns[feature].cuts() {
+                return Ok(FeatureBins::Numeric { cuts: cuts.to_vec() });
             }
             Ok(match columns[feature] {
                 Column::F64(column) => FeatureBins::Numeric {

@@ -116,15 +116,15 @@ impl FewContents {
     }
 
     /// The features, in the bins of the columns that these were made from if these are known.
-    pub(crate) fn columns(&self, made_from: &Columns<'_>) -> Result<Columns<'_>, RankError> {
-        let columns = self.columns.iter().map(|column| match column {
-            ContentColumn::F64(values) => Column::from(&values[..]),
-            ContentColumn::F32(values) => Column::from(&values[..]),
+    pub(crate) fn columns<'c>(&'c self, made_from: &Columns<'c>) -> Result<Columns<'c>, RankError> {
+        let columns = self.columns.iter().zip(made_from).map(|(column, from)| match column {
+            ContentColumn::F64(values) => Column::from(&values[..]).with_cuts(from.cuts()),
+            ContentColumn::F32(values) => Column::from(&values[..]).with_cuts(from.cuts()),
             ContentColumn::Codes { codes, n_levels } => {
                 Column::Codes { codes, n_levels: *n_levels }
             }
         });
-        Ok(Columns::new(columns.collect(), self.positive.len())?.in_bins_of(made_from))
+        Columns::new(columns.collect(), self.positive.len())
     }
 
     /// Classes, copies as weights, and blocks.

@@ -1,19 +1,8 @@
 //! Rows that are dealt together, those of a group or of a time, by their labels.
 
-use super::blocks::{BlockSums, ClassWeights, LabelBlocks};
+use super::blocks::{ClassWeights, LabelBlocks};
 use super::folds::{Folds, NO_FOLD, TwoParts};
-use crate::data::input::columns::Columns;
 use crate::data::input::labels::Labels;
-
-impl BlockSums {
-    /// Blocks of a part of the rows; `None` if they are dealt by their content.
-    pub(crate) fn of(columns: &Columns<'_>, labels: &Labels<'_>) -> Option<Self> {
-        let blocks = columns.blocks()?;
-        let mut found = Self::new(blocks.kind());
-        found.add_rows(blocks, labels.weighted_rows());
-        Some(found)
-    }
-}
 
 impl LabelBlocks {
     /// See [`BlockTable::folds`].
@@ -58,6 +47,7 @@ mod tests {
 
     use super::*;
     use crate::Interrupt;
+    use crate::data::Columns;
     use crate::data::{RowBlocks, hold_out, mix};
 
     struct Rows {

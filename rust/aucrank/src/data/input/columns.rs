@@ -4,8 +4,6 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::data::binning::feature_bins::FeatureBins;
-use crate::data::dealing::blocks::{BlockTable, RowBlocks};
 use crate::{Interrupt, RankError, parallel};
 
 /// Rows read at a time: they stay in the cache while they are processed.
@@ -65,6 +63,8 @@ impl Value for f64 {}
 pub struct Numbers<'a, T> {
     values: &'a [T],
     layout: ValueLayout<'a>,
+    /// The cuts between bins that the numbers were coded by, if they were.
+    cuts: Option<&'a [f64]>,
 }
 
 /// The rows that the values of a column belong to.
@@ -110,9 +110,13 @@ impl CodeSlice<'_> {
 }
 
 impl<'a, T: Value> Numbers<'a, T> {
-    /// The values of codes.
-    pub(crate) fn of_codes(values: &'a [T], codes: CodeSlice<'a>) -> Self {
-        Self { values, layout: ValueLayout::Codes(codes) }
+    fn new(values: &'a [T], layout: ValueLayout<'a>) -> Self {
+        Self { values, layout, cuts: None }
+    }
+
+    /// The values of the codes of bins between cuts.
+    pub(crate) fn of_codes(values: &'a [T], codes: CodeSlice<'a>, cuts: &'a [f64]) -> Self {
+        Self { cuts: Some(cuts), ..Self::new(values, ValueLayout::Codes(codes)) }
     }
 
     /// The values of all rows, if they are contiguous.
@@ -231,6 +235,28 @@ pub enum Column<'a> {
     },
 }
 
+impl<'a> Column<'a> {
+    /// The cuts between bins that the numbers were coded by, if they were: no others can be found
+    /// from them.
+    pub(in crate::data) fn cuts(&self) -> Option<&'a [f64]> {
+        match self {
+            Self::F64(values) => values.cuts,
+            Self::F32(values) => values.cuts,
+            Self::Codes { .. } => None,
+        }
+    }
+
+    /// The same numbers with the cuts that they were coded by, if they were.
+    pub(crate) fn with_cuts(mut self, cuts: Option<&'a [f64]>) -> Self {
+        match &mut self {
+            Self::F64(values) => values.cuts = cuts,
+            Self::F32(values) => values.cuts = cuts,
+            Self::Codes { .. } => {}
+        }
+        self
+    }
+}
+
 impl Column<'_> {
     /// Number of categories, or `None` for a numeric feature.
     #[must_use]
@@ -346,10 +372,6 @@ pub struct Columns<'a> {
     interrupt: Option<&'a Interrupt>,
     /// See [`Columns::hashes`]; shared by clones.
     pub(super) hashes: Arc<OnceLock<Vec<u64>>>,
-    /// The bins that the columns were coded by, if they were.
-    known_bins: Option<Arc<[FeatureBins]>>,
-    /// Blocks by which rows are dealt, if not by their content.
-    blocks: Option<RowBlocks<'a>>,
 }
 
 impl<'a> Columns<'a> {
@@ -373,14 +395,7 @@ impl<'a> Columns<'a> {
                 rule: "below 2^32",
             });
         }
-        Ok(Self {
-            n_rows,
-            features: columns,
-            interrupt: None,
-            hashes: Arc::default(),
-            known_bins: None,
-            blocks: None,
-        })
+        Ok(Self { n_rows, features: columns, interrupt: None, hashes: Arc::default() })
     }
 
     /// A matrix whose rows are contiguous.
@@ -394,7 +409,7 @@ impl<'a> Columns<'a> {
     {
         let n_rows = values.len().checked_div(n_features).unwrap_or(0);
         let layout = ValueLayout::Step(n_features);
-        let column = |j| Numbers { values: values.get(j..).unwrap_or(&[]), layout };
+        let column = |j| Numbers::new(values.get(j..).unwrap_or(&[]), layout);
         Self::new((0..n_features).map(|j| column(j).into()).collect(), n_rows)
     }
 
@@ -409,7 +424,7 @@ impl<'a> Columns<'a> {
     {
         let layout = ValueLayout::Step(1);
         let columns = values.chunks_exact(n_rows.max(1));
-        Self::new(columns.map(|values| Numbers { values, layout }.into()).collect(), n_rows)
+        Self::new(columns.map(|values| Numbers::new(values, layout).into()).collect(), n_rows)
     }
 
     /// A sparse matrix by columns (CSC). Values `starts[j]` to `starts[j + 1]` belong to column
@@ -432,7 +447,7 @@ impl<'a> Columns<'a> {
     /// let sparse = Columns::from_sparse(&[0, 2, 3], &[1, 3, 2], &[2.0, 1.0, 3.0], 4)?;
     /// let labels = Labels::new(&[false, true, false, true], None)?;
     /// let (params, extras) = (RankBoostParams::default(), FitExtras::default());
-    /// let fit = |x| fit_rank_boost(x, &labels, &params, &extras, &Interrupt::default());
+    /// let fit = |x| fit_rank_boost((x, &labels), &params, &extras, &Interrupt::default());
     /// assert_eq!(fit(&sparse)?, fit(&dense)?);
     /// # Ok::<(), aucrank::RankError>(())
     /// ```
@@ -464,7 +479,7 @@ impl<'a> Columns<'a> {
             let ascend = rows.is_sorted_by(|row, next| row < next);
             let is_within = rows.last().is_none_or(|&last| (last as usize) < n_rows);
             (ascend && is_within)
-                .then(|| Numbers { values, layout: ValueLayout::Rows { rows, n_rows } }.into())
+                .then(|| Numbers::new(values, ValueLayout::Rows { rows, n_rows }).into())
         };
         match starts.windows(2).map(column).collect() {
             Some(columns) => Self::new(columns, n_rows),
@@ -505,57 +520,6 @@ impl<'a> Columns<'a> {
         self.interrupt.map_or(Ok(()), Interrupt::check)
     }
 
-    /// The same columns of rows that are read in parts and dealt into folds by groups or by time.
-    /// If all rows are in memory, use [`Labels::in_blocks`](crate::data::Labels::in_blocks).
-    ///
-    /// # Errors
-    ///
-    /// [`RankError::LengthMismatch`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use aucrank::Interrupt;
-    /// use aucrank::data::{BinningParams, Columns, Folds, Labels, RowBlocks};
-    /// use aucrank::rows::{StoredRows, Survey, deal_among};
-    ///
-    /// let (values, positive) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [true, false, true, false, true, false]);
-    /// let of_patients = RowBlocks::Groups(&[7, 9, 7, 9, 8, 8]);
-    /// let columns = Columns::from_row_major(&values, 1)?.in_blocks(of_patients)?;
-    /// let interrupt = Interrupt::default();
-    /// let mut survey = Survey::new(&[None], BinningParams::default(), None)?;
-    /// survey.add(&columns, &positive, None, &interrupt)?;
-    /// let mut rows = StoredRows::new(survey.frame()?, None)?;
-    /// rows.add(&columns, &positive, None, &interrupt)?;
-    /// rows.finish()?;
-    ///
-    /// let found = deal_among(&rows, 0, (&columns, &positive), 2, 0, &interrupt)?;
-    /// let labels = Labels::new(&positive, None)?.in_blocks(of_patients)?;
-    /// assert_eq!(found, Folds::deal(&columns, &labels, 2, 0, &interrupt)?);
-    /// # Ok::<(), aucrank::RankError>(())
-    /// ```
-    pub fn in_blocks(self, blocks: RowBlocks<'a>) -> Result<Self, RankError> {
-        blocks.check_length(self.n_rows)?;
-        Ok(Self { blocks: Some(blocks), ..self })
-    }
-
-    /// Blocks by which rows are dealt, unless each by its own content.
-    pub(crate) fn blocks(&self) -> Option<RowBlocks<'a>> {
-        self.blocks
-    }
-
-    /// The place of the block of each row among all; empty if rows have none.
-    pub(crate) fn places(&self, table: Option<&BlockTable>) -> Result<Vec<u16>, RankError> {
-        let Some(table) = table else { return Ok(Vec::new()) };
-        match self.blocks {
-            Some(blocks) if blocks.kind() == table.kind() => Ok(table.places(blocks.of_row())),
-            _ => {
-                let (name, expected) = (table.kind().name(), self.n_rows);
-                Err(RankError::LengthMismatch { name, found: 0, expected })
-            }
-        }
-    }
-
     /// Number of rows.
     #[must_use]
     pub fn n_rows(&self) -> usize {
@@ -568,20 +532,9 @@ impl<'a> Columns<'a> {
         self.features.len()
     }
 
-    /// The same columns, with known bins and a known hash of each row.
-    pub(crate) fn known(self, bins: &Arc<[FeatureBins]>, hashes: &Arc<OnceLock<Vec<u64>>>) -> Self {
-        let known_bins = Some(Arc::clone(bins));
-        Self { hashes: Arc::clone(hashes), known_bins, ..self }
-    }
-
-    /// The same columns in the bins that others were coded by, if they were.
-    pub(in crate::data) fn in_bins_of(self, others: &Columns<'_>) -> Self {
-        Self { known_bins: others.known_bins.clone(), ..self }
-    }
-
-    /// The bins that the numbers were coded by, if they were: no others can be found from them.
-    pub(crate) fn known_bins(&self) -> Option<&[FeatureBins]> {
-        self.known_bins.as_deref()
+    /// The same columns, with the known hash of each row.
+    pub(crate) fn with_hashes(self, hashes: &Arc<OnceLock<Vec<u64>>>) -> Self {
+        Self { hashes: Arc::clone(hashes), ..self }
     }
 
     /// Other columns of the same rows, which keep the hashes of their content; known numbers are
@@ -594,21 +547,6 @@ impl<'a> Columns<'a> {
         // Computed now, since the other columns would give other hashes.
         self.hashes(interrupt)?;
         Ok(Self { features, ..self.clone() })
-    }
-
-    /// Checks that there are as many classes and weights as rows.
-    pub(crate) fn check_lengths(
-        &self,
-        positive: &[bool],
-        weights: Option<&[f64]>,
-    ) -> Result<(), RankError> {
-        let expected = positive.len();
-        let bad = |name, found| Err(RankError::LengthMismatch { name, found, expected });
-        match weights {
-            _ if self.n_rows != expected => bad("X", self.n_rows),
-            Some(weights) if weights.len() != expected => bad("sample_weight", weights.len()),
-            _ => Ok(()),
-        }
     }
 
     /// Number of categories of each feature, or `None` for a number.
@@ -765,7 +703,7 @@ where
     Self: From<Numbers<'a, T>>,
 {
     fn from(values: &'a [T]) -> Self {
-        Numbers { values, layout: ValueLayout::Step(1) }.into()
+        Numbers::new(values, ValueLayout::Step(1)).into()
     }
 }
 

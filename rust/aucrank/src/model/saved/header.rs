@@ -286,7 +286,7 @@ impl Header {
 /// let columns = Columns::from_column_major(&ages, 6)?;
 /// let labels = Labels::new(&positive, None)?;
 /// let model =
-///     fit_rimarc(&columns, &labels, &RimarcParams::default(), &Interrupt::default())?;
+///     fit_rimarc((&columns, &labels), &RimarcParams::default(), &Interrupt::default())?;
 ///
 /// let header = Header::builder("RIMARC")
 ///     .feature(Feature::numeric("age"))

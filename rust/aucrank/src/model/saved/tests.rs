@@ -72,7 +72,7 @@ fn document_of(class: &str, model: Model) -> Document {
 
 fn document() -> Document {
     let labels = Labels::new(&POSITIVE, None).unwrap();
-    let model = fit(&columns(), &labels, &fit_params(2), &Interrupt::default()).unwrap();
+    let model = fit((&columns(), &labels), &fit_params(2), &Interrupt::default()).unwrap();
     document_of("TreeRank", Model::TreeRank(model))
 }
 
@@ -123,7 +123,7 @@ fn program_document(score: ProgramScore) -> Document {
         seed: 0,
     };
     let program =
-        fit_marti_rank(&columns(), &labels, &params, None, &Interrupt::default()).unwrap();
+        fit_marti_rank((&columns(), &labels), &params, None, &Interrupt::default()).unwrap();
     document_of("SMartiRank", Model::BranchingProgram(program))
 }
 
@@ -141,7 +141,8 @@ fn boosted_document(held_out: Option<HeldOutRule>) -> Document {
         AucBoostParams { rounds, criterion: ThresholdCriterion::Sum, output, max_fpr: 1.0 };
     let labels = Labels::new(&POSITIVE, None).unwrap();
     let given = FitExtras::default();
-    let model = fit_auc_boost(&columns(), &labels, &params, &given, &Interrupt::default()).unwrap();
+    let model =
+        fit_auc_boost((&columns(), &labels), &params, &given, &Interrupt::default()).unwrap();
     assert!(model.terms().len() > usize::from(held_out.is_none()));
     document_of("AUCBoost", Model::Boosted(model))
 }
@@ -150,7 +151,7 @@ fn boosted_document(held_out: Option<HeldOutRule>) -> Document {
 fn mad2c_document() -> Document {
     let labels = Labels::new(&POSITIVE, None).unwrap();
     let params = Mad2cParams { special: vec![vec![0.3, -1.0], Vec::new()], directions: Vec::new() };
-    let table = fit_mad2c(&columns(), &labels, &params, &Interrupt::default()).unwrap();
+    let table = fit_mad2c((&columns(), &labels), &params, &Interrupt::default()).unwrap();
     document_of("MAD2C", Model::Mad2c(table))
 }
 

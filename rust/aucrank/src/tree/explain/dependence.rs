@@ -40,7 +40,7 @@ use crate::{Interrupt, RankError};
 /// # let split = SplitRule::Stumps(LeafRankParams { max_depth: 1, ..LeafRankParams::orthogonal(1) });
 /// # let params = TreeRankParams::new(grow, split);
 /// let interrupt = aucrank::Interrupt::default();
-/// let tree = tree::fit(&columns, &labels, &params, &interrupt)?.tree;
+/// let tree = tree::fit((&columns, &labels), &params, &interrupt)?.tree;
 /// let ranks = LeafValue::Rank.of(&tree);
 /// let of_first_feature = tree::partial_dependence(
 ///     &[(&tree, &ranks)], &columns, None, &[0], &[2.0, 3.0], &interrupt,
@@ -203,7 +203,7 @@ mod tests {
                 .collect();
             let labels = Labels::new(&positive, None).unwrap();
             let params = Self::params(split_depth, seed);
-            fit(&self.columns(), &labels, &params, &Interrupt::default()).unwrap().tree
+            fit((&self.columns(), &labels), &params, &Interrupt::default()).unwrap().tree
         }
 
         fn params(split_depth: usize, seed: u64) -> TreeRankParams {

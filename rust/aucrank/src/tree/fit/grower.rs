@@ -10,7 +10,7 @@ use crate::data::{
 use crate::external::ExternalFitter;
 use crate::interrupt::PartCounter;
 use crate::rows::{
-    FitId, HistogramTally, QueriedCells, QueriedLevels, RowFrame, Rows, Totals, View,
+    FitId, HistogramTally, NumberedRows, QueriedCells, QueriedLevels, RowFrame, Rows, Totals, View,
     gathered_contents, together,
 };
 use crate::tree::TreeError;
@@ -258,22 +258,9 @@ impl<R: RowTally + Copy> Growth for TreesInMemory<'_, R> {
     }
 }
 
-/// Fits a ranking tree to rows in parts, wherever they are: the same tree as [`fit`](super::fit)
-/// gives on all of them in memory.
-///
-/// The categories of the rows have to be coded as they are
-/// ([`LevelRates::Raw`](crate::data::LevelRates)). `fit_number` distinguishes the fit from others
-/// that query the same rows at the same time.
-///
-/// # Errors
-///
-/// As [`fit`](super::fit); [`RankError::BadParameter`] also for options that need more than sums of
-/// cells: split rules other than stumps, trees of stumps that are pruned by themselves, and missing
-/// values that count as means; and if rare categories of the rows are coded as missing. Errors of
-/// the holder of the rows.
-pub fn fit_rows(
-    rows: &dyn Rows,
-    fit_number: u64,
+/// Fits a ranking tree to rows elsewhere.
+pub(super) fn fit_rows(
+    NumberedRows { rows, fit_number }: NumberedRows<'_>,
     params: &TreeRankParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
@@ -285,7 +272,7 @@ pub fn fit_rows(
     if params.holds_out()
         && let Some(contents) = gathered_contents(rows, &fit, interrupt)?
     {
-        return super::fit(&contents.columns()?, &contents.labels()?, params, interrupt);
+        return super::fit((&contents.columns()?, &contents.labels()?), params, interrupt);
     }
     let levels = QueriedLevels::find(rows, &fit, params.binning, params.seed, interrupt)?;
     let recoded = levels.recoded(rows);
@@ -554,7 +541,7 @@ mod tests_of_cube_level {
                 ..TreeRankParams::new(grow, SplitRule::Dyadic(DyadicParams { level }))
             };
             let fit = |params: &TreeRankParams| {
-                fit(&columns, &labels, params, &Interrupt::default()).unwrap()
+                fit((&columns, &labels), params, &Interrupt::default()).unwrap()
             };
             let auc = |level| {
                 let folds = CvParams { n_folds: N_FOLDS, seed: 0, ..of_folds };
@@ -578,7 +565,7 @@ mod tests_of_cube_level {
         let labels = Labels::new(&[false, true, false, false], None).unwrap();
         let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
         let params = TreeRankParams::new(grow, SplitRule::Dyadic(DyadicParams { level: None }));
-        let tree = fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree;
+        let tree = fit((&columns, &labels), &params, &Interrupt::default()).unwrap().tree;
         assert_eq!(tree.cube_level(), Some(1));
     }
 }

@@ -7,7 +7,6 @@ mod grower;
 mod with_rates;
 
 pub(super) use grower::TreeGrower;
-pub use grower::fit_rows;
 pub(crate) use with_rates::ReweightedTrees;
 
 use std::sync::Arc;
@@ -26,9 +25,9 @@ use crate::data::{
 use crate::external::{ExternalFitter, keep_used};
 use crate::formula::Formula;
 use crate::rows::words::{WordReader, put_sums};
-use crate::rows::{Kept, Mergeable, PartView, Question, RowFrame};
+use crate::rows::{Kept, Mergeable, PartView, Question, RowFrame, TrainingRows};
 use crate::{Interrupt, RankError};
-use grower::{TreesInMemory, fit_best_level, grow_and_prune};
+use grower::{TreesInMemory, fit_best_level, fit_rows, grow_and_prune};
 use with_rates::WithRates;
 
 /// Parameters of a ranking tree.
@@ -117,9 +116,16 @@ impl TreeRankParams {
 
 /// Fits a ranking tree: bins the columns, grows, prunes.
 ///
+/// The categories of rows elsewhere have to be coded as they are
+/// ([`LevelRates::Raw`](crate::data::LevelRates)).
+///
 /// # Errors
 ///
-/// [`RankError`] for a bad parameter, an infinite value, or when interrupted.
+/// [`RankError`] for a bad parameter, an infinite value, or when interrupted. For rows elsewhere,
+/// [`RankError::BadParameter`] also for options that need more than sums of cells: split rules
+/// other than stumps, trees of stumps that are pruned by themselves, and missing values that count
+/// as means; and if rare categories of the rows are coded as missing. Errors of the holder of the
+/// rows.
 ///
 /// # Examples
 ///
@@ -131,16 +137,18 @@ impl TreeRankParams {
 /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
 /// let grow = GrowParams { max_depth: 3, min_samples_leaf: 1, ..GrowParams::default() };
 /// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-/// let fitted = fit(&columns, &labels, &params, &aucrank::Interrupt::default()).unwrap();
+/// let fitted = fit((&columns, &labels), &params, &aucrank::Interrupt::default()).unwrap();
 /// assert_eq!(fitted.tree.auc(), 1.0);
 /// ```
-pub fn fit(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
+pub fn fit<'a>(
+    rows: impl Into<TrainingRows<'a>>,
     params: &TreeRankParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
-    fit_with(columns, labels, params, None, interrupt)
+    match rows.into() {
+        TrainingRows::Memory(columns, labels) => fit_with(columns, labels, params, None, interrupt),
+        TrainingRows::Elsewhere(rows) => fit_rows(rows, params, interrupt),
+    }
 }
 
 /// Fits a ranking tree whose nodes are split by classifiers ([`SplitRule::Classifier`]), which
@@ -265,7 +273,7 @@ pub fn fit_validated(
         return Err(err.in_validation());
     }
     let unpruned = TreeRankParams { pruning: None, ..params.clone() };
-    let grown = fit(columns, labels, &unpruned, interrupt)?.tree;
+    let grown = fit((columns, labels), &unpruned, interrupt)?.tree;
     let found = grown.best_up_to(params.grow.max_fpr, other_columns, other_labels);
     let (tree, found) = found.map_err(RankError::in_validation)?;
     Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })

@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn fit_to(sample: &RareRows, params: &TreeRankParams) -> TreeRankModel {
-        fit(&sample.columns(), &sample.labels(), params, &Interrupt::default()).unwrap()
+        fit((&sample.columns(), &sample.labels()), params, &Interrupt::default()).unwrap()
     }
 
     /// Whether sets separate rare categories.

@@ -256,7 +256,7 @@ impl CubeKeys {
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 /// let params = TreeRankParams::new(grow, SplitRule::Dyadic(DyadicParams { level: Some(1) }));
-/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// let tree = fit((&columns, &labels), &params, &Interrupt::default())?.tree;
 /// // Two halves of the range, of which the upper one goes left.
 /// let split = tree.nodes()[0].split.as_ref().expect("the classes differ");
 /// let SplitForm::Cubes(cubes) = &split.form else { unreachable!("the rule is dyadic") };

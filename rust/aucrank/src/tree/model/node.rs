@@ -72,7 +72,7 @@ impl NodeSplit {
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 /// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// let tree = fit((&columns, &labels), &params, &Interrupt::default())?.tree;
 /// let [root, left, right] = tree.nodes() else { unreachable!("one split separates the classes") };
 /// assert_eq!(root.sums, ClassSums { pos: 2, neg: 2, rows: 4 });
 /// assert_eq!(left.sums, ClassSums { pos: 2, neg: 0, rows: 2 });

@@ -28,7 +28,7 @@ use crate::formula::{Condition, DecisionTree, OpaqueCondition, Test, TreeNode};
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 /// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// let tree = fit((&columns, &labels), &params, &Interrupt::default())?.tree;
 /// assert_eq!((tree.n_leaves(), tree.depths()), (2, vec![0, 1, 1]));
 /// assert_eq!(tree.roc(), (vec![0.0, 0.0, 1.0], vec![0.0, 1.0, 1.0]));
 /// let scores = tree.score(&columns, None)?;
@@ -306,7 +306,7 @@ impl RankingTree {
 /// let fit = |leaf_order| {
 ///     let grow = GrowParams { leaf_order, min_samples_leaf: 1, ..GrowParams::default() };
 ///     let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree)
+///     fit((&columns, &labels), &params, &Interrupt::default()).map(|fitted| fitted.tree)
 /// };
 /// let (by_tree, by_eta) = (fit(LeafOrder::Tree)?, fit(LeafOrder::Eta)?);
 /// let etas: Vec<f64> = by_eta.leaf_sums().into_iter().map(ClassSums::eta).collect();

@@ -26,7 +26,7 @@ use crate::formula::{Rule, Test};
 /// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 /// let split = LeafRankParams { max_depth: 2, ..LeafRankParams::orthogonal(1) };
 /// let params = TreeRankParams::new(grow, SplitRule::Stumps(split));
-/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// let tree = fit((&columns, &labels), &params, &Interrupt::default())?.tree;
 /// let split = tree.nodes()[0].split.as_ref().expect("the classes differ");
 /// let SplitForm::Cuts(nodes) = &split.form else { unreachable!("two stumps are needed") };
 /// assert_eq!(nodes[0].sums(), ClassSums { pos: 2, neg: 2, rows: 4 });
@@ -83,7 +83,8 @@ impl SplitNode {
 /// let form_of = |split| {
 ///     let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 ///     let params = TreeRankParams::new(grow, SplitRule::Stumps(split));
-///     let tree = fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree);
+///     let tree = fit((&columns, &labels), &params, &Interrupt::default())
+///         .map(|fitted| fitted.tree);
 ///     tree.map(|tree| tree.nodes()[0].split.clone().expect("the classes differ").form)
 /// };
 /// let single = LeafRankParams::orthogonal(1);

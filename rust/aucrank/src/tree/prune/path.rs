@@ -23,7 +23,7 @@ use crate::{Interrupt, RankError};
 /// let labels = Labels::new(&[false, false, true, true], None)?;
 /// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 /// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// let tree = fit((&columns, &labels), &params, &Interrupt::default())?.tree;
 /// let [whole, root] = tree.pruning_path()[..] else { unreachable!("there is one split") };
 /// assert_eq!((whole.n_leaves, whole.auc), (2, 1.0));
 /// // The second leaf is worth half an AUC.

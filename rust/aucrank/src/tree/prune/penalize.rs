@@ -102,7 +102,7 @@ impl Complexity {
 ///     let pruning = PenaltyParams { scale, p_low: None, p_high: None };
 ///     let pruning = Some(PruningRule::Penalty(pruning));
 ///     let params = TreeRankParams { pruning, ..params.clone() };
-///     let fitted = fit(&columns, &labels, &params, &Interrupt::default());
+///     let fitted = fit((&columns, &labels), &params, &Interrupt::default());
 ///     fitted.map(|fitted| fitted.penalization.map(|found| found.scale))
 /// };
 /// assert_eq!(scale_of(PenaltyScale::Fixed(0.001))?, Some(0.001));
@@ -188,7 +188,7 @@ impl PenaltyParams {
 /// let scale = PenaltyScale::Fixed(0.001);
 /// let pruning = Some(PruningRule::Penalty(PenaltyParams { scale, p_low: None, p_high: None }));
 /// let params = TreeRankParams { pruning, ..params };
-/// let found = fit(&columns, &labels, &params, &Interrupt::default())?.penalization;
+/// let found = fit((&columns, &labels), &params, &Interrupt::default())?.penalization;
 /// let found = found.expect("a penalty was requested");
 /// // From the root alone to one leaf for each row.
 /// assert_eq!((found.train_auc[0], found.train_auc[3]), (0.5, 1.0));

@@ -47,7 +47,7 @@ impl ValidationParams {
 /// let labels = Labels::new(&[false, true, false, true], None)?;
 /// let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 /// let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
-/// let tree = fit(&columns, &labels, &params, &Interrupt::default())?.tree;
+/// let tree = fit((&columns, &labels), &params, &Interrupt::default())?.tree;
 /// // On these rows the classes are the other way round.
 /// let others = Labels::new(&[true, false, true, false], None)?;
 /// let (pruned, found) = tree.best_on(&columns, &others)?;
@@ -110,7 +110,7 @@ impl RankingTree {
     /// # let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
     /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1).unwrap();
     /// let labels = Labels::new(&[false, true, false, true], None).unwrap();
-    /// let tree = fit(&columns, &labels, &params, &aucrank::Interrupt::default()).unwrap().tree;
+    /// let tree = fit((&columns, &labels), &params, &aucrank::Interrupt::default()).unwrap().tree;
     /// assert_eq!(tree.n_leaves(), 4);
     ///
     /// let others = Labels::new(&[false, false, true, true], None).unwrap();
@@ -162,7 +162,7 @@ impl RankingTree {
 /// # let params = TreeRankParams::new(grow, SplitRule::Stumps(LeafRankParams::orthogonal(1)));
 /// let pruning = PruningRule::Validation(ValidationParams { fraction: 0.5, seed: 0 });
 /// let params = TreeRankParams { pruning: Some(pruning), ..params };
-/// let fitted = fit(&columns, &labels, &params, &Interrupt::default())?;
+/// let fitted = fit((&columns, &labels), &params, &Interrupt::default())?;
 /// assert!(fitted.validation.is_some() && fitted.cross_validation.is_none());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
@@ -234,7 +234,7 @@ impl CvParams {
 /// let pruning = CvParams { n_folds: 4, one_standard_error: false, seed: 0 };
 /// let pruning = Some(PruningRule::CrossValidation(pruning));
 /// let params = TreeRankParams { pruning, ..params };
-/// let fitted = fit(&columns, &labels, &params, &Interrupt::default())?;
+/// let fitted = fit((&columns, &labels), &params, &Interrupt::default())?;
 /// let found = fitted.cross_validation.expect("each class has rows for all folds");
 /// // The step of highest AUC on the folds left out, of as many leaves as the tree has.
 /// let best = found.mean_auc.iter().copied().fold(0.0, f64::max);

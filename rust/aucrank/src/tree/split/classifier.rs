@@ -367,7 +367,7 @@ mod tests {
         // One side would be empty.
         assert_eq!(by(&Broken(Ok((0, vec![1.0; 400])))).unwrap().tree.n_leaves(), 1);
         let params = params(SplitRule::Classifier, None);
-        let without = fit(&columns, &labels, &params, &Interrupt::default());
+        let without = fit((&columns, &labels), &params, &Interrupt::default());
         assert_eq!(without, Err(RankError::Tree(TreeError::NeedsClassifiers)));
     }
 
@@ -380,7 +380,7 @@ mod tests {
         let params = params(SplitRule::Stumps(LeafRankParams::orthogonal(1)), Some(3));
         let interrupt = Interrupt::default();
         let by = fit_by_classifiers(&columns, &labels, &params, &halves, &interrupt).unwrap();
-        assert_eq!(by, fit(&columns, &labels, &params, &interrupt).unwrap());
+        assert_eq!(by, fit((&columns, &labels), &params, &interrupt).unwrap());
         assert_eq!(by.tree.score(&columns, Some(&halves)), by.tree.score(&columns, None));
     }
 

@@ -26,7 +26,7 @@ use crate::data::ClassSums;
 ///     let grow = GrowParams { max_depth: 1, min_samples_leaf: 1, ..GrowParams::default() };
 ///     let split =
 ///         SplitRule::Stumps(LeafRankParams { criterion, ..LeafRankParams::orthogonal(1) });
-///     fit(&columns, &labels, &TreeRankParams::new(grow, split), &Interrupt::default())
+///     fit((&columns, &labels), &TreeRankParams::new(grow, split), &Interrupt::default())
 ///         .map(|fitted| fitted.tree.leaf_sums()[0].rows)
 /// };
 /// // Of the rates 2/2 - 2/5 and 1/2 - 0/5 the first is larger; the impurity falls more where one row is

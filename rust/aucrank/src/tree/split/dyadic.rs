@@ -38,7 +38,7 @@ use crate::{Interrupt, RankError, parallel};
 /// let fit = |level| {
 ///     let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 ///     let params = TreeRankParams::new(grow, SplitRule::Dyadic(DyadicParams { level }));
-///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
+///     fit((&columns, &labels), &params, &Interrupt::default()).map(|fitted| fitted.tree.auc())
 /// };
 /// // Halves of the range have a row of each class; quarters have one row each.
 /// assert_eq!((fit(Some(1))?, fit(Some(2))?), (0.5, 1.0));

@@ -49,7 +49,7 @@ macro_rules! split_rules {
         /// let auc = |rule| {
         ///     let grow =
         ///         GrowParams { max_depth: 1, min_samples_leaf: 1, ..GrowParams::default() };
-        ///     fit(&columns, &labels, &TreeRankParams::new(grow, rule), &Interrupt::default())
+        ///     fit((&columns, &labels), &TreeRankParams::new(grow, rule), &Interrupt::default())
         ///         .map(|fitted| fitted.tree.auc())
         /// };
         /// // One threshold sets the negative row apart; half of the range has it and another.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::super::bags::{BagFit, RoundTerms, average, bag_seed};
 use super::super::best_split::SearchMemory;
 use super::super::draws::Draw;
-use super::super::fit::in_one_series;
 use super::super::gain::mass_shift;
 use super::super::grow::{GradientGrower, TreePlan};
 use super::super::grown::Grown;
@@ -18,6 +17,7 @@ use super::super::pair_merit::{StepSums, newton_steps};
 use super::super::pair_steps::PairSteps;
 use super::super::params::GradientParams;
 use super::super::rate_columns::BoosterRates;
+use super::super::series::in_one_series;
 use super::super::source::{BagSource, FitSource, NextTree};
 use super::super::tree::GradientTree;
 use super::ask::{
@@ -34,55 +34,18 @@ use crate::data::{
     CodeTest, FeatureBins, N_RATE_FOLDS, RateSteps, RowFolds, SEED_OF_RATES, check_monotonic, mix,
 };
 use crate::formula::Test;
-use crate::rows::{AskLevels, FitId, PairCodes, RateCodes, RateFolds, Rows, View, pair_of_number};
+use crate::rows::{
+    AskLevels, FitId, NumberedRows, PairCodes, RateCodes, RateFolds, View, pair_of_number,
+};
 use crate::{Interrupt, RankError};
 
-/// Fits a model by gradient boosting to rows in parts, wherever they are: the same model as
-/// [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting) gives on all of them in memory.
-///
-/// `fit_number` distinguishes the fit from others that query the same rows at the same time.
-///
-/// # Errors
-///
-/// As [`fit_gradient_boosting`](crate::boost::fit_gradient_boosting); [`RankError::BadParameter`]
-/// also for options that need more than sums: losses over pairs, rounds chosen by the AUC, and
-/// chosen pairs of features; and for bins that are not those of the parameters. Errors of the
-/// holder of the rows.
-///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{
-///     GradientExtras, GradientParams, fit_gradient_boosting, fit_gradient_boosting_rows,
-/// };
-/// use aucrank::data::{BinningParams, Columns, Labels, LevelRates};
-/// use aucrank::rows::{StoredRows, Survey};
-///
-/// let values: Vec<f64> = (0..100).map(f64::from).collect();
-/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
-/// let columns = Columns::from_column_major(&values, 100)?;
-/// let (params, interrupt) = (GradientParams::stopped(), Interrupt::default());
-/// let binning =
-///     BinningParams { max_bins: Some(255), level_rates: LevelRates::Raw, seed: params.seed };
-/// let mut survey = Survey::new(&[None], binning, None)?;
-/// survey.add(&columns, &positive, None, &interrupt)?;
-/// let mut rows = StoredRows::new(survey.frame()?, None)?;
-/// rows.add(&columns, &positive, None, &interrupt)?;
-/// rows.finish()?;
-///
-/// let (labels, extras) = (Labels::new(&positive, None)?, GradientExtras::default());
-/// let in_memory = fit_gradient_boosting(&columns, &labels, &params, &extras, &interrupt)?;
-/// assert_eq!(fit_gradient_boosting_rows(&rows, 0, &params, &interrupt)?, in_memory);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
-pub fn fit_gradient_boosting_rows(
-    rows: &dyn Rows,
-    fit_number: u64,
+/// Fits a model to rows elsewhere.
+pub(in crate::boost::gradient) fn fit_gradient_boosting_rows(
+    rows: NumberedRows<'_>,
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<GradientBoosted, RankError> {
-    let mut bags = fit_bags(rows, fit_number, params, interrupt)?;
+    let mut bags = fit_bags(rows, params, interrupt)?;
     let parts = if params.n_bags == 1 {
         bags.swap_remove(0).without_unasked_pairs()
     } else {
@@ -91,53 +54,15 @@ pub fn fit_gradient_boosting_rows(
     Ok(GradientBoosted::new(parts))
 }
 
-/// Fits a model without each fold of rows in parts, wherever they are: the same models as
-/// [`fit_gradient_folds`](crate::boost::fit_gradient_folds) gives on all of them in memory, of
-/// [folds](crate::data::Folds::deal) by the seed of the parameters.
-///
-/// `fit_number` distinguishes the fit from others that query the same rows at the same time. There
-/// are fewer folds if a class has fewer distinct rows.
-///
-/// # Errors
-///
-/// As [`fit_gradient_boosting_rows`]; [`RankError::BadParameter`] also if a class has a single
-/// distinct row, or if the parameters do not hold folds out.
-///
-/// # Examples
-///
-/// ```
-/// use aucrank::Interrupt;
-/// use aucrank::boost::{GradientParams, fit_gradient_folds, fit_gradient_folds_rows};
-/// use aucrank::data::{BinningParams, Columns, Folds, Labels, LevelRates};
-/// use aucrank::rows::{StoredRows, Survey};
-///
-/// let values: Vec<f64> = (0..100).map(f64::from).collect();
-/// let positive: Vec<bool> = values.iter().map(|value| (30.0..70.0).contains(value)).collect();
-/// let columns = Columns::from_column_major(&values, 100)?;
-/// let (params, interrupt) = (GradientParams::stopped(), Interrupt::default());
-/// let binning =
-///     BinningParams { max_bins: Some(255), level_rates: LevelRates::Raw, seed: params.seed };
-/// let mut survey = Survey::new(&[None], binning, None)?;
-/// survey.add(&columns, &positive, None, &interrupt)?;
-/// let mut rows = StoredRows::new(survey.frame()?, None)?;
-/// rows.add(&columns, &positive, None, &interrupt)?;
-/// rows.finish()?;
-///
-/// let labels = Labels::new(&positive, None)?;
-/// let folds = Folds::deal(&columns, &labels, 4, params.seed, &interrupt)?;
-/// let in_memory = fit_gradient_folds(&columns, &labels, &folds, &params, &interrupt)?;
-/// assert_eq!(fit_gradient_folds_rows(&rows, 0, 4, &params, &interrupt)?, in_memory);
-/// # Ok::<(), aucrank::RankError>(())
-/// ```
-pub fn fit_gradient_folds_rows(
-    rows: &dyn Rows,
-    fit_number: u64,
+/// Fits a model to rows elsewhere without each fold.
+pub(in crate::boost::gradient) fn fit_gradient_folds_rows(
+    rows: NumberedRows<'_>,
     n_folds: u16,
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<Vec<GradientBoosted>, RankError> {
     params.check_folds()?;
-    let order = FitId::new(fit_number).order(rows, params.seed, interrupt)?;
+    let order = FitId::new(rows.fit_number).order(rows.rows, params.seed, interrupt)?;
     let n_folds = usize::from(order.folds(n_folds).n_folds());
     if n_folds < 2 {
         let (name, value) = ("n_folds", n_folds.to_string());
@@ -145,14 +70,13 @@ pub fn fit_gradient_folds_rows(
         return Err(RankError::BadParameter { name, value, rule });
     }
     let params = GradientParams { n_bags: n_folds, ..params.clone() };
-    let bags = fit_bags(rows, fit_number, &params, interrupt)?;
+    let bags = fit_bags(rows, &params, interrupt)?;
     Ok(bags.into_iter().map(GradientBoosted::new).collect())
 }
 
 /// Fits all bags, whose scores need no threshold.
 fn fit_bags(
-    rows: &dyn Rows,
-    fit_number: u64,
+    NumberedRows { rows, fit_number }: NumberedRows<'_>,
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<Vec<GradientFields>, RankError> {

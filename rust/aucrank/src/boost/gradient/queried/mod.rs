@@ -24,4 +24,4 @@ mod tree;
 mod trial;
 
 pub(crate) use ask::GradientAsk;
-pub use fit::{fit_gradient_boosting_rows, fit_gradient_folds_rows};
+pub(super) use fit::{fit_gradient_boosting_rows, fit_gradient_folds_rows};

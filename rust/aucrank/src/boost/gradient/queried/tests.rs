@@ -5,8 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
 use super::super::*;
-use super::{fit_gradient_boosting_rows, fit_gradient_folds_rows};
-use crate::data::{BinningParams, Folds, Labels, LevelRates, NO_FOLD, mix};
+use crate::data::{Batch, BinningParams, Folds, Labels, LevelRates, NO_FOLD, mix};
 use crate::formula::Rule;
 use crate::rows::tests::{Cluster, Data, Weights, path_of, uneven};
 use crate::rows::{Answer, Ask, RowFrame, Rows, StoredRows, deal_among, words};
@@ -22,7 +21,7 @@ fn in_memory(data: &Data, params: &GradientParams) -> GradientBoosted {
     data.with_columns(0..data.positive.len(), |columns| {
         let labels = Labels::new(&data.positive, data.weights.as_deref()).unwrap();
         let (extras, interrupt) = (GradientExtras::default(), Interrupt::default());
-        fit_gradient_boosting(columns, &labels, params, &extras, &interrupt).unwrap()
+        fit_gradient_boosting((columns, &labels), params, &extras, &interrupt).unwrap()
     })
 }
 
@@ -94,14 +93,24 @@ fn models_are_the_same_from_memory_a_file_and_a_cluster() {
             let path: PathBuf = path_of(&format!("gradient-{n_parts}-{weights:?}"));
             for path in [None, Some(&path)] {
                 let stored = data.store(frame.clone(), &bounds, path);
-                let found = fit_gradient_boosting_rows(&stored, 1, &params, &interrupt);
+                let found = fit_gradient_boosting(
+                    (&stored, 1),
+                    &params,
+                    &GradientExtras::default(),
+                    &interrupt,
+                );
                 assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}, {params:?}");
             }
             // Holders that lose their state are sent the whole log in each round, which is slow
             // with many parts.
             for &loses_state in if n_parts < 64 { &[false, true][..] } else { &[false] } {
                 let cluster = cluster(&data, &frame, &bounds, loses_state);
-                let found = fit_gradient_boosting_rows(&cluster, 2, &params, &interrupt);
+                let found = fit_gradient_boosting(
+                    (&cluster, 2),
+                    &params,
+                    &GradientExtras::default(),
+                    &interrupt,
+                );
                 assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}, {params:?}");
             }
         }
@@ -120,25 +129,25 @@ fn models_without_each_fold_are_those_of_memory() {
         data.with_columns(0..n_rows, |columns| {
             let labels = Labels::new(&data.positive, data.weights.as_deref()).unwrap();
             let folds = Folds::deal(columns, &labels, n_folds, params.seed, &interrupt).unwrap();
-            let expected = fit_gradient_folds(columns, &labels, &folds, &params, &interrupt);
-            let found = fit_gradient_folds_rows(&cluster, 3, n_folds, &params, &interrupt);
+            let expected = fit_gradient_folds((columns, &labels), &folds, &params, &interrupt);
+            let found = fit_gradient_folds((&cluster, 3), n_folds, &params, &interrupt);
             assert_eq!(found, expected, "{weights:?}");
 
-            let rows = (columns, &data.positive[..]);
-            let dealt = deal_among(&cluster, 4, rows, n_folds, params.seed, &interrupt).unwrap();
+            let rows = Batch::new(columns, &data.positive);
+            let dealt = deal_among(&cluster, 4, &rows, n_folds, params.seed, &interrupt).unwrap();
             assert_eq!(dealt.n_folds, folds.n_folds);
             let both = dealt.of_row.iter().zip(&folds.of_row);
             assert!(both.into_iter().all(|(dealt, fold)| *fold == NO_FOLD || dealt == fold));
         });
         let some = 300..340;
         data.with_columns(some.clone(), |columns| {
-            let rows = (columns, &data.positive[some.start + 1..some.end]);
-            let found = deal_among(&cluster, 4, rows, n_folds, params.seed, &interrupt);
-            let (found, expected) = (found.unwrap_err(), 40);
-            assert_eq!(found, RankError::LengthMismatch { name: "y", found: 39, expected });
+            let rows = Batch::new(columns, &data.positive[some.start + 1..some.end]);
+            let found = deal_among(&cluster, 4, &rows, n_folds, params.seed, &interrupt);
+            let (found, expected) = (found.unwrap_err(), 39);
+            assert_eq!(found, RankError::LengthMismatch { name: "X", found: 40, expected });
         });
         let refused = |params: &GradientParams| {
-            let found = fit_gradient_folds_rows(&cluster, 5, 1, params, &interrupt);
+            let found = fit_gradient_folds((&cluster, 5), 1, params, &interrupt);
             found.unwrap_err().to_string()
         };
         assert!(refused(&params).contains("n_folds"), "{}", refused(&params));
@@ -166,7 +175,12 @@ fn rates_of_many_categories_are_those_of_memory() {
         let frame = data.survey(&bounds, binning(&params));
         for loses_state in [false, true] {
             let cluster = cluster(&data, &frame, &bounds, loses_state);
-            let found = fit_gradient_boosting_rows(&cluster, 2, &params, &Interrupt::default());
+            let found = fit_gradient_boosting(
+                (&cluster, 2),
+                &params,
+                &GradientExtras::default(),
+                &Interrupt::default(),
+            );
             assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}");
         }
     }
@@ -192,7 +206,12 @@ fn pairs_of_categories_are_those_of_memory() {
         let frame = data.survey(&bounds, binning(&params));
         for loses_state in [false, true] {
             let cluster = cluster(&data, &frame, &bounds, loses_state);
-            let found = fit_gradient_boosting_rows(&cluster, 2, &params, &Interrupt::default());
+            let found = fit_gradient_boosting(
+                (&cluster, 2),
+                &params,
+                &GradientExtras::default(),
+                &Interrupt::default(),
+            );
             assert_eq!(found.as_ref(), Ok(&expected), "{weights:?}, {n_categories}");
         }
     }
@@ -201,7 +220,12 @@ fn pairs_of_categories_are_those_of_memory() {
     let params = stopped(HeldOutRows::Fold, 2, false);
     let bounds = uneven(n_rows, 3);
     let stored = data.store(data.survey(&bounds, binning(&params)), &bounds, None);
-    let found = fit_gradient_boosting_rows(&stored, 2, &params, &Interrupt::default());
+    let found = fit_gradient_boosting(
+        (&stored, 2),
+        &params,
+        &GradientExtras::default(),
+        &Interrupt::default(),
+    );
     assert_eq!(found, Ok(in_memory(&data, &params)));
 }
 
@@ -227,7 +251,13 @@ fn said(data: &Data, params: &GradientParams) -> (GradientBoosted, Listened) {
     let bounds = [0, data.positive.len()];
     let rows = data.store(data.survey(&bounds, binning(params)), &bounds, None);
     let listened = Listened { rows, said: Mutex::default() };
-    let model = fit_gradient_boosting_rows(&listened, 0, params, &Interrupt::default()).unwrap();
+    let model = fit_gradient_boosting(
+        (&listened, 0),
+        params,
+        &GradientExtras::default(),
+        &Interrupt::default(),
+    )
+    .unwrap();
     (model, listened)
 }
 
@@ -325,7 +355,9 @@ fn an_option_that_needs_more_than_sums_is_named() {
     let stored = data.store(frame, &[0, 100], None);
     let refused = |params: &GradientParams| {
         let interrupt = Interrupt::default();
-        fit_gradient_boosting_rows(&stored, 0, params, &interrupt).unwrap_err().to_string()
+        fit_gradient_boosting((&stored, 0), params, &GradientExtras::default(), &interrupt)
+            .unwrap_err()
+            .to_string()
     };
     let pairs = GradientParams { loss: Loss::PairLogistic, ..plain() };
     assert!(refused(&pairs).starts_with("loss is PairLogistic, but must be 'log'"));

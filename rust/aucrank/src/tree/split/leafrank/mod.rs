@@ -138,7 +138,8 @@ fn level_units<R: RowTally + Copy>(sample: &Sample<'_, R>, rows: &[u32]) -> Opti
 /// let n_leaves = |split| {
 ///     let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 ///     let params = TreeRankParams::new(grow, SplitRule::Stumps(split));
-///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree.n_leaves())
+///     fit((&columns, &labels), &params, &Interrupt::default())
+///         .map(|fitted| fitted.tree.n_leaves())
 /// };
 /// // Three intervals are a leaf each, or parts of a single split in two.
 /// let orthogonal = LeafRankParams::orthogonal(1);
@@ -205,7 +206,7 @@ impl LeafRankParams {
 ///     let grow = GrowParams { min_samples_leaf: 1, ..GrowParams::default() };
 ///     let split = SplitRule::Stumps(LeafRankParams { cuts, ..LeafRankParams::orthogonal(1) });
 ///     let params = TreeRankParams { seed, ..TreeRankParams::new(grow, split) };
-///     fit(&columns, &labels, &params, &Interrupt::default()).map(|fitted| fitted.tree)
+///     fit((&columns, &labels), &params, &Interrupt::default()).map(|fitted| fitted.tree)
 /// };
 /// assert_eq!(fit(Cuts::Best, 0)?.n_leaves(), 2);
 /// // A draw may miss the threshold between the classes, and then more cuts are needed.

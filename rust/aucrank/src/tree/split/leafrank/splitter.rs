@@ -356,7 +356,7 @@ mod tests_of_pruned {
                 };
                 let params =
                     TreeRankParams { pruning, seed: 7, ..TreeRankParams::new(grow, split) };
-                fit(&columns, &labels, &params, &Interrupt::default()).unwrap().tree
+                fit((&columns, &labels), &params, &Interrupt::default()).unwrap().tree
             };
             let cv = |seed| CvParams { n_folds: 5, one_standard_error: seed % 2 == 0, seed };
             let one = LeafRankParams::orthogonal(1);
