@@ -19,7 +19,7 @@ fn tree(c: &mut Criterion) {
         SplitRule::Stumps(LeafRankParams::orthogonal(1)),
     );
     let interrupt = Interrupt::default();
-    let grow = || fit(&columns, &labels, &params, &interrupt).expect("valid input").tree;
+    let grow = || fit((&columns, &labels), &params, &interrupt).expect("valid input").tree;
 
     let tree = grow();
     assert_eq!(tree.n_leaves(), 256);
