@@ -3,16 +3,18 @@
     python -m benches.studies.same_bytes [--rows 4000] [--only dask,spark] [--json same_bytes.json]
 
 Rows with two numbers, two columns of categories, missing values and weights, as a frame, as Parquet
-files, in DuckDB, on Dask, on Ray and on Spark. Nothing comes to the client because it is small
+files, in DuckDB (read in batches, and counted by SQL), on Dask, on Ray and on Spark, in the same
+order: a forest draws rows by their places. Nothing comes to the client because it is small
 (`collect_below=0`), so that learners query the rows where they can. Each line is a learner; each
 column a source: "=" where the saved model is that of the frame, "-" where the learner refuses the
-source by an error, and what differs otherwise. A source whose package is not installed is left out.
+source by an error, "DIFFERS" otherwise. A source whose package is not installed is left out.
 """
 
 import json
 import tempfile
 from contextlib import ExitStack
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 
@@ -49,9 +51,9 @@ LEARNERS = {
     "SMartiRank": SMartiRank(n_rounds=4, noise_rate=0.1, random_state=0),
     "RIMARC": RIMARC(weight_folds=None),
     "MAD2C": MAD2C(),
-    "Scorecard": Scorecard(RIMARC(weight_folds=None)),
+    "Scorecard": Scorecard(estimator=RIMARC(weight_folds=None)),
     "LinearRanker": LinearRanker(),
-    "AURORA": AURORA(max_terms=4, random_state=0),
+    "AURORA": AURORA(random_state=0),
     "RankingEnsemble": RankingEnsemble(presets="fast", random_state=0),
 }
 
@@ -77,7 +79,8 @@ def sources(rows, stack, only):
     """Yield the name of each source, and its data set."""
     settings = {"target": "y", "weight": "w", "columns": FEATURES}
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-    parts = [rows.iloc[k::3] for k in range(3)]
+    cuts = [0, len(rows) // 5, len(rows) // 2, len(rows)]
+    parts = [rows.iloc[first:last] for first, last in pairwise(cuts)]
 
     def is_wanted(name, module):
         return (not only or name in only) and find_spec(module) is not None
@@ -92,15 +95,15 @@ def sources(rows, stack, only):
         connection = stack.enter_context(duckdb.connect())
         connection.register("frame", rows)
         connection.execute("create table people as select * from frame")
-        yield (
-            "duckdb",
-            Dataset.from_sql(
-                lambda text: connection.execute(text).fetchall(),
-                "people",
-                dialect="duckdb",
-                **settings,
-            ),
-        )
+
+        def batches():
+            return connection.cursor().sql("select * from people").to_arrow_reader(1000)
+
+        def query(text):
+            return connection.execute(text).df()
+
+        yield "duckdb", Dataset.from_batches(batches, **settings)
+        yield "sql", Dataset.from_sql(query, "people", dialect="duckdb", **settings)
     if is_wanted("dask", "distributed"):
         import dask.dataframe
         from distributed import Client
@@ -125,7 +128,7 @@ def sources(rows, stack, only):
         builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
         spark = builder.getOrCreate()
         stack.callback(spark.stop)
-        frame = spark.createDataFrame(rows).repartition(3)
+        frame = spark.createDataFrame(rows)
         yield "spark", Dataset.from_spark(frame, collect_below=0, **settings)
 
 
@@ -145,7 +148,7 @@ def main():
                 start = perf_counter()
                 try:
                     found = clone(learner).fit(dataset)._to_document()
-                except ValueError as err:
+                except (TypeError, ValueError) as err:
                     found, table[name][source] = None, f"- {str(err)[:120]}"
                 else:
                     table[name][source] = "=" if found == expected[name] else "DIFFERS"
