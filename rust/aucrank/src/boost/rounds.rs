@@ -17,7 +17,7 @@ use crate::data::{
 use crate::external::{ExternalFitter, keep_used};
 use crate::prepared::Prepared;
 use crate::roc::{check_max_fpr, largest_gap};
-use crate::rows::refuse_elsewhere;
+use crate::rows::check_elsewhere;
 use crate::{FitPart, Interrupt, RankError};
 
 /// Parameters that `AUCBoost` and `RankBoost` share.
@@ -139,15 +139,11 @@ pub struct FitExtras<'a> {
 impl FitExtras<'_> {
     /// Checks that nothing is given that needs rows in memory.
     pub(super) fn check_elsewhere(&self) -> Result<(), RankError> {
-        let given = [
+        check_elsewhere(&[
             ("an earlier model", self.earlier.is_some()),
             ("validation rows", self.validation.is_some()),
             ("an external ranker", self.external.is_some()),
-        ];
-        given
-            .into_iter()
-            .find(|(_, is_given)| *is_given)
-            .map_or(Ok(()), |(name, _)| Err(refuse_elsewhere(name)))
+        ])
     }
 }
 

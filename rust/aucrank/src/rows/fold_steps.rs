@@ -71,12 +71,26 @@ impl FoldSteps {
     }
 }
 
-/// Whether each of some rows is learned from.
+/// The codes of some columns, given those of one by whether each row is learned from.
 ///
 /// # Errors
 ///
-/// [`RankError::BadAnswer`] if their hashes were not read.
-pub(super) fn learned_rows(rows: &CodedRows, learned: &View) -> Result<Vec<bool>, RankError> {
+/// [`RankError::BadAnswer`] if the hashes of the rows were not read; errors of a column.
+pub(super) fn all_codes<C>(
+    columns: &[C],
+    rows: &CodedRows,
+    learned: &View,
+    codes: impl Fn(&C, &[bool]) -> Result<Vec<u8>, RankError>,
+) -> Result<Vec<Vec<u8>>, RankError> {
+    if columns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let is_learned = learned_rows(rows, learned)?;
+    columns.iter().map(|column| codes(column, &is_learned)).collect()
+}
+
+/// Whether each of some rows is learned from.
+fn learned_rows(rows: &CodedRows, learned: &View) -> Result<Vec<bool>, RankError> {
     if rows.hashes.len() != rows.n_rows() {
         return Err(of_other_rows());
     }

@@ -93,7 +93,7 @@ pub use survey::Survey;
 pub(crate) use survey::{put_blocks, take_blocks};
 pub(crate) use together::together;
 pub(crate) use totals::Totals;
-pub(crate) use training::refuse_elsewhere;
+pub(crate) use training::check_elsewhere;
 pub use training::{NumberedRows, TrainingRows};
 pub(crate) use view::View;
 pub use words::WordReader;

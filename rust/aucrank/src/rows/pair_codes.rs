@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::coded::CodedRows;
-use super::fold_steps::{FoldSteps, learned_rows, of_other_rows};
+use super::fold_steps::{FoldSteps, all_codes, of_other_rows};
 use super::pair_rates::{ascending, differences, pair_of_row};
 use super::view::View;
 use crate::RankError;
@@ -47,17 +47,12 @@ impl PairCodes {
         rows: &CodedRows,
         learned: &View,
     ) -> Result<Vec<Vec<u8>>, RankError> {
-        if all.is_empty() {
-            return Ok(Vec::new());
-        }
-        let is_learned = learned_rows(rows, learned)?;
-        let column = |pairs: &Self| {
+        all_codes(all, rows, learned, |pairs, is_learned| {
             let numbers = ascending(&pairs.pairs)?;
             let pair = pair_of_row(rows, pairs.features).ok_or_else(of_other_rows)?;
             let place = |row| numbers.binary_search(&pair(row)?).ok();
             let of_all = (numbers.len(), pairs.cuts.len());
-            pairs.of_pairs.codes(rows, &is_learned, of_all, place)
-        };
-        all.iter().map(column).collect()
+            pairs.of_pairs.codes(rows, is_learned, of_all, place)
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::coded::CodedRows;
-use super::fold_steps::{FoldSteps, learned_rows, of_other_rows};
+use super::fold_steps::{FoldSteps, all_codes, of_other_rows};
 use super::view::View;
 use crate::RankError;
 use crate::data::{FoldRates, MISSING_CODE, RateSteps, RowFolds};
@@ -47,17 +47,12 @@ impl RateCodes {
         rows: &CodedRows,
         learned: &View,
     ) -> Result<Vec<Vec<u8>>, RankError> {
-        if all.is_empty() {
-            return Ok(Vec::new());
-        }
-        let is_learned = learned_rows(rows, learned)?;
-        let column = |rates: &Self| {
+        all_codes(all, rows, learned, |rates, is_learned| {
             let held = rows.binned.features().get(rates.feature).ok_or_else(of_other_rows)?;
             let n_levels = held.n_bins();
             let level = |row| Some(rows.binned.code(row, rates.feature) as usize);
             let level = |row| level(row).filter(|&level| level < n_levels);
-            rates.of_levels.codes(rows, &is_learned, (n_levels, rates.cuts.len()), level)
-        };
-        all.iter().map(column).collect()
+            rates.of_levels.codes(rows, is_learned, (n_levels, rates.cuts.len()), level)
+        })
     }
 }

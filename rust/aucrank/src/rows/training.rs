@@ -69,8 +69,12 @@ impl<'a> From<(&'a dyn Rows, u64)> for TrainingRows<'a> {
     }
 }
 
-/// The error for an input of a fit that needs its rows in memory.
-pub(crate) fn refuse_elsewhere(name: &'static str) -> RankError {
+/// Checks inputs of a fit that need its rows in memory, each with whether it is given: of rows
+/// elsewhere none is.
+pub(crate) fn check_elsewhere(inputs: &[(&'static str, bool)]) -> Result<(), RankError> {
     let rule = "left out where rows are read in parts";
-    RankError::BadParameter { name, value: "given".to_owned(), rule }
+    match inputs.iter().find(|(_, is_given)| *is_given) {
+        Some(&(name, _)) => Err(RankError::BadParameter { name, value: "given".to_owned(), rule }),
+        None => Ok(()),
+    }
 }

@@ -20,7 +20,7 @@ use crate::data::{
     Binned, BinningParams, Column, Columns, Folds, Labels, LevelRates, check_monotonic,
 };
 use crate::roc::largest_gap;
-use crate::rows::{TrainingRows, refuse_elsewhere};
+use crate::rows::{TrainingRows, check_elsewhere};
 use crate::{Interrupt, RankError, parallel};
 
 /// Maximum number of bins of a number in trees of two features: with more, a table would have few
@@ -116,12 +116,13 @@ pub fn fit_gradient_folds<'a>(
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<Vec<GradientBoosted>, RankError> {
-    let (columns, labels, folds) = match (rows.into(), folds.into()) {
-        (TrainingRows::Memory(columns, labels), folds) => (columns, labels, folds),
-        (TrainingRows::Elsewhere(rows), BagFolds::Dealt(n_folds)) => {
-            return fit_gradient_folds_rows(rows, n_folds, params, interrupt);
+    let folds = folds.into();
+    let (columns, labels) = match rows.into() {
+        TrainingRows::Memory(columns, labels) => (columns, labels),
+        TrainingRows::Elsewhere(rows) => {
+            check_elsewhere(&[("folds", matches!(folds, BagFolds::Given(_)))])?;
+            return fit_gradient_folds_rows(rows, folds.n_folds(), params, interrupt);
         }
-        (TrainingRows::Elsewhere(_), BagFolds::Given(_)) => return Err(refuse_elsewhere("folds")),
     };
     params.check_folds()?;
     let folds = &*match folds {

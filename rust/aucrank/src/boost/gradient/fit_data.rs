@@ -9,7 +9,7 @@ use super::params::GradientParams;
 use super::rate_columns::{RateSource, RatedCodes};
 use crate::data::{Binned, CodeTest, Columns, Folds, Labels};
 use crate::formula::Test;
-use crate::rows::refuse_elsewhere;
+use crate::rows::check_elsewhere;
 use crate::{Interrupt, RankError};
 
 /// Optional inputs of a fit besides its rows.
@@ -49,15 +49,11 @@ pub struct GradientExtras<'a> {
 impl GradientExtras<'_> {
     /// Checks that nothing is given that needs rows in memory.
     pub(super) fn check_elsewhere(&self) -> Result<(), RankError> {
-        let given = [
+        check_elsewhere(&[
             ("an earlier model", self.earlier.is_some()),
             ("validation rows", self.validation.is_some()),
             ("folds", self.folds.is_some()),
-        ];
-        given
-            .into_iter()
-            .find(|(_, is_given)| *is_given)
-            .map_or(Ok(()), |(name, _)| Err(refuse_elsewhere(name)))
+        ])
     }
 }
 
@@ -68,6 +64,16 @@ pub enum BagFolds<'a> {
     Given(&'a Folds),
     /// So many, [dealt](Folds::deal) by the seed of the parameters.
     Dealt(u16),
+}
+
+impl BagFolds<'_> {
+    /// Number of folds.
+    pub(super) fn n_folds(&self) -> u16 {
+        match self {
+            Self::Given(folds) => folds.n_folds,
+            Self::Dealt(n_folds) => *n_folds,
+        }
+    }
 }
 
 impl<'a> From<&'a Folds> for BagFolds<'a> {

@@ -7,7 +7,7 @@ use super::program::BranchingProgram;
 use super::program_fit::fit_program;
 use crate::boost::term::Term;
 use crate::external::{ExternalFitter, keep_used};
-use crate::rows::{TrainingRows, refuse_elsewhere};
+use crate::rows::{TrainingRows, check_elsewhere};
 use crate::{Interrupt, RankError};
 
 /// Fits `MartiRank`, or with `epsilon` `SMartiRank`: Basic `MartiBoost` over weak rankers cut into
@@ -52,10 +52,10 @@ pub fn fit_marti_rank<'a>(
 ) -> Result<BranchingProgram, RankError> {
     let (columns, labels) = match rows.into() {
         TrainingRows::Memory(columns, labels) => (columns, labels),
-        TrainingRows::Elsewhere(_) if external.is_some() => {
-            return Err(refuse_elsewhere("an external ranker"));
+        TrainingRows::Elsewhere(rows) => {
+            check_elsewhere(&[("an external ranker", external.is_some())])?;
+            return fit_marti_rank_rows(rows, params, interrupt);
         }
-        TrainingRows::Elsewhere(rows) => return fit_marti_rank_rows(rows, params, interrupt),
     };
     params.validate()?;
     let columns = &columns.until(interrupt);
