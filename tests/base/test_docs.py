@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
-from aucrank import GradientBoostingRanker, Scorecard, TreeRank
+from aucrank import RIMARC, GradientBoostingRanker, Scorecard, TreeRank
 from aucrank._base.registry import get_estimator, public_estimators
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import RocCurve
@@ -172,11 +172,13 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_says(page, tmp_path, m
     [
         "```python\nprint(1)\n```\n\n```text\n2\n```\n",
         "```python\n1 / 3  # 0.34\n```\n",
-        "```console\n$ aucrank --version\naucrank 0.0.0\n```\n",
+        "```console\n$ aucrank describe model.json\nRIMARC of 7 features\n...\n```\n",
     ],
     ids=["text", "number", "console"],
 )
+@pytest.mark.usefixtures("in_a_folder_of_its_own")
 def test_a_page_that_says_something_else_is_an_error(page):
+    RIMARC().fit([[0.0], [1.0]], [0, 1]).save("model.json")
     (block,) = blocks(page)
     with pytest.raises(AssertionError, match="page, line 1"):
         check_block(block, {}, "page, line 1")
