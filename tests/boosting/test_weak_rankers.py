@@ -360,14 +360,6 @@ def test_missing_values_are_passed_to_the_estimator():
     assert sklearn.utils.get_tags(AUCBoost(weak_ranker=tree)).input_tags.allow_nan
 
 
-@pytest.fixture
-def interruptible():
-    """A child of a background process inherits that Ctrl-C is ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("weak_ranker", ["linear", "tree"])
 def test_a_fit_can_be_interrupted(weak_ranker):
