@@ -3,7 +3,6 @@
 import _thread
 import copy
 import pickle
-import signal
 import threading
 from typing import ClassVar
 
