@@ -1,5 +1,6 @@
 import gc
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -60,6 +61,14 @@ def _files_without_sync():
 @pytest.fixture
 def in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def interruptible():
+    """Let Ctrl-C interrupt: a child of a background process inherits that it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

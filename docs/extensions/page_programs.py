@@ -5,12 +5,15 @@ text right behind Python is what it prints, from the first line on. In a console
 "$ " are commands of `aucrank`, the others what they print; "..." stands for anything. The figure
 that a block leaves is the picture behind it, if there is one of `pictures/`.
 
-When the site is built, these pictures are drawn, by the Python of the page alone; and a script of
-`drawings/` draws the picture of its name next to it. Tests run all of a page and compare what it
-prints.
+A number that begins the comment after an expression is its value, as far as it is written out.
+What a page prints and these numbers are compared with what runs. That happens when the site is
+built for pages that draw pictures, and in the tests for all others. When the site is built, a
+script of `drawings/` draws the picture of its name next to it, too.
 """
 
+import ast
 import contextlib
+import doctest
 import io
 import os
 import re
@@ -18,13 +21,17 @@ import runpy
 import shlex
 import shutil
 import tempfile
+import tokenize
 import warnings
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 DOCS = Path(__file__).parents[1]
 PICTURES = DOCS / "pictures"
 DRAWINGS = DOCS / "drawings"
+NUMBER = re.compile(r"#\s*(-?\d+(?:\.(\d+))?)(?![\w.])")
 FENCE = re.compile(r"^```(\{image\} )?(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -87,14 +94,65 @@ def run_command(command):
     return printed.getvalue().replace(os.sep, "/")
 
 
+def drawn_pages():
+    """Return the pages whose programs draw pictures."""
+    return [
+        page
+        for page in sorted(DOCS.glob("*.md"))
+        if any(block.picture for block in blocks(page.read_text("utf-8")))
+    ]
+
+
+def _comments(code):
+    """Return the comment of each line that has one."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
+
+
+def _check_commands(code, where):
+    """Run the commands of a console block; compare what they print."""
+    loosely = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    for command, wanted in commands(code):
+        printed = run_command(command)
+        if not doctest.OutputChecker().check_output(wanted, printed, loosely):
+            raise AssertionError(f"{where}: {command}{printed}")
+
+
+def _check_statements(code, names, where):
+    """Run the statements of a block; compare the values that its comments tell."""
+    said = _comments(code)
+    for statement in ast.parse(code).body:
+        number = NUMBER.match(said.get(statement.end_lineno, ""))
+        if isinstance(statement, ast.Expr) and number:
+            value = eval(compile(ast.Expression(statement.value), where, "eval"), names)
+            first = float(np.ravel(value)[0])
+            if round(first, len(number[2] or "")) != float(number[1]):
+                raise AssertionError(f"{where}: {ast.unparse(statement)} is {first}")
+        else:
+            exec(compile(ast.Module([statement], []), where, "exec"), names)
+
+
+def check_block(block, names, where):
+    """Run a block; compare what it prints with what the page says."""
+    if block.language == "console":
+        _check_commands(block.code, where)
+        return
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _check_statements(block.code, names, where)
+    if block.printed is not None:
+        printed = [row.rstrip() for row in output.getvalue().splitlines()]
+        wanted = [row.rstrip() for row in block.printed.splitlines()]
+        if printed[: len(wanted)] != wanted:
+            raise AssertionError(f"{where} prints\n{output.getvalue()}")
+
+
 def _draw_page(page, plt):
-    """Run the program of a page up to its last picture, and keep all of them."""
-    program = [block for block in blocks(page.read_text("utf-8")) if block.language == "python"]
-    while program and program[-1].picture is None:
-        program.pop()
+    """Run and check the program of a page, and keep its pictures."""
     names = {}
-    for block in program:
-        exec(compile(block.code, f"{page.name}, line {block.line}", "exec"), names)
+    for block in blocks(page.read_text("utf-8")):
+        check_block(block, names, f"{page.name}, line {block.line}")
         if block.picture:
             plt.savefig(PICTURES / block.picture)
         plt.close("all")
@@ -114,12 +172,8 @@ def draw(_):
             runpy.run_path(str(script))
             plt.savefig(script.with_suffix(".png"))
             plt.close("all")
-        for page in sorted(DOCS.glob("*.md")):
-            with (
-                tempfile.TemporaryDirectory() as folder,
-                contextlib.chdir(folder),
-                contextlib.redirect_stdout(io.StringIO()),
-            ):
+        for page in drawn_pages():
+            with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
                 _draw_page(page, plt)
 
 

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from tests.common.oracles import midpoint, parts_that_count
+from tests.common.pairwise import parametrize_pairs
 from tests.common.samples import top_against_all
 
 # Values are rounded to multiples of this.
@@ -109,10 +110,7 @@ def alphas(model):
 # ------------------------------------------------------------------------------- the definition
 
 
-@pytest.mark.parametrize("max_fpr", [1.0, 0.3])
-@pytest.mark.parametrize("alpha", ["third", "exact"])
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("seed", range(2))
+@parametrize_pairs(seed=range(2), missing=[0.0, 0.3], alpha=["third", "exact"], max_fpr=[1.0, 0.3])
 def test_rounds_equal_those_computed_from_weights_of_pairs(seed, missing, alpha, max_fpr):
     X, y, weight = rows(seed, missing=missing)
     expected = PairRankBoost(25, alpha, max_fpr).fit(X, y, weight)

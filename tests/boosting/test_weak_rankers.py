@@ -3,7 +3,6 @@
 import _thread
 import copy
 import pickle
-import signal
 import threading
 from typing import ClassVar
 
@@ -358,14 +357,6 @@ def test_missing_values_are_passed_to_the_estimator():
     assert AUCBoost(weak_ranker=tree, n_rounds=3).fit(HOLES, Y).score(HOLES, Y) > 0.7
     assert not sklearn.utils.get_tags(AUCBoost(weak_ranker=GaussianNB())).input_tags.allow_nan
     assert sklearn.utils.get_tags(AUCBoost(weak_ranker=tree)).input_tags.allow_nan
-
-
-@pytest.fixture
-def interruptible():
-    """A child of a background process inherits that Ctrl-C is ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interruptible")

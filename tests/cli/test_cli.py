@@ -30,6 +30,7 @@ from tests.common.command_line import (
     table,
 )
 from tests.common.limits import HANG
+from tests.common.pairwise import parametrize_pairs
 
 # fit, score, evaluate: the same for both readers and all kinds of file
 
@@ -208,12 +209,15 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("model", ["TreeRank", "RIMARC", "Scorecard", "RankBoost"])
-@pytest.mark.parametrize("positive", [0, 1], ids=["the lesser", "the greater"])
-@pytest.mark.parametrize(("labels", "kind"), LABELS.values(), ids=LABELS)
+@parametrize_pairs(
+    file=LABELS,
+    positive={"the lesser": 0, "the greater": 1},
+    model=["TreeRank", "RIMARC", "Scorecard", "RankBoost"],
+)
 def test_predicted_labels_are_those_of_the_file_whichever_is_positive(
-    labels, kind, positive, model, capsys
+    file, positive, model, capsys
 ):
+    labels, kind = file
     rows = loans(200)
     is_bad = rows["bad"].to_numpy() == 1
     rows["bad"] = np.where(is_bad, labels[positive], labels[1 - positive])

@@ -10,7 +10,8 @@ from aucrank._data.row_names import RowNames, names_rows
 from aucrank.data import Dataset
 from narwhals.stable.v2 import from_native
 
-from tests.common.command_line import TREE, loans, run
+from tests.common.command_line import TREE, hide, loans, run
+from tests.common.pairwise import parametrize_pairs
 
 pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
 
@@ -268,9 +269,15 @@ CSV_FILES = {
 }
 
 
-@pytest.mark.parametrize("comment", ["", "# made by us\n"])
-@pytest.mark.parametrize("change", CSV_FILES)
-def test_values_of_a_csv_file_do_not_depend_on_the_way_it_is_read(change, comment, reader, capsys):
+@parametrize_pairs(
+    change=list(CSV_FILES),
+    comment={"plain": "", "with a comment": "# made by us\n"},
+    package=["pandas", "polars"],
+)
+def test_values_of_a_csv_file_do_not_depend_on_the_way_it_is_read(
+    change, comment, package, monkeypatch, capsys
+):
+    hide(monkeypatch, {"pandas", "polars"} - {package})
     function, args = CSV_FILES[change]
     frame, layout = function(loans(390))
     os.makedirs("parts")

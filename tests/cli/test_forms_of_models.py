@@ -12,7 +12,8 @@ from aucrank.data import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.common.command_line import TREE, levels_of, run
+from tests.common.command_line import TREE, hide, levels_of, run
+from tests.common.pairwise import parametrize_pairs
 
 pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
 
@@ -139,9 +140,13 @@ def test_given_marks_of_missing_values_are_saved_with_the_model(capsys):
     np.testing.assert_array_equal(scores(capsys, "all.csv"), scores(capsys, "plain.csv"))
 
 
-@pytest.mark.parametrize("odd", ["x", " ", "NA ", " ?", "#VALUE!", "1.2.3"])
-@pytest.mark.parametrize("kind", ["numbers", "dates"])
-def test_one_unreadable_cell_is_missing_and_reported(kind, odd, reader, capsys):
+@parametrize_pairs(
+    odd=["x", " ", "NA ", " ?", "#VALUE!", "1.2.3"],
+    kind=["numbers", "dates"],
+    package=["pandas", "polars"],
+)
+def test_one_unreadable_cell_is_missing_and_reported(kind, odd, package, monkeypatch, capsys):
+    hide(monkeypatch, {"pandas", "polars"} - {package})
     amount, bad = amounts()
     texts = list(map(FORMS["dates"][0], amount)) if kind == "dates" else list(map(str, amount))
     write({"amount": ["" if k % 40 == 0 else t for k, t in enumerate(texts)], "bad": bad}, "a.csv")

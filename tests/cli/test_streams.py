@@ -19,6 +19,7 @@ from aucrank.ensemble import _presets
 from sklearn.frozen import FrozenEstimator
 
 from tests.common.command_line import TREE, loans, ok, run
+from tests.common.pairwise import parametrize_pairs
 
 pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
 
@@ -62,9 +63,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("out", ["csv", "csv.gz", "parquet", None])
+@parametrize_pairs(out=["csv", "csv.gz", "parquet", None], way=list(WAYS), kind=["csv", "parquet"])
 def test_rows_in_pieces_get_the_scores_of_rows_at_once(out, way, kind, model, tmp_path, capsys):
     split(tmp_path, kind)
     found = []

@@ -34,6 +34,7 @@ from aucrank.tree import ValidationPruning
 from sklearn.base import clone
 
 from tests.common.estimators import SHORT_SEARCH, few_members
+from tests.common.pairwise import parametrize_pairs
 from tests.common.parts import COLLECTED, FEATURES, mixed_rows, on_dask, write_parts
 
 
@@ -54,7 +55,7 @@ SHUFFLED = ROWS.sample(frac=1, random_state=2)
 
 #: What fits are given, by argument.
 DEALT = [{"groups": "who"}, {"groups": "code"}, {"time": "day"}, {"groups": "who", "time": "day"}]
-AS_TEXT = [" and ".join(given.values()) for given in DEALT]
+BY_TEXT = {" and ".join(given.values()): given for given in DEALT}
 
 MODELS = {
     "tree": TreeRank(max_depth=4, random_state=0),
@@ -99,9 +100,7 @@ def document(model):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("given", DEALT, ids=AS_TEXT)
-@pytest.mark.parametrize("name", MODELS)
+@parametrize_pairs(name=list(MODELS), given=BY_TEXT, weight=[None, "w"])
 def test_a_fit_equals_that_to_a_frame_for_any_pieces(name, given, weight):
     expected = document(fitted_to_frame(MODELS[name], ROWS, given, weight))
     for rows, chunk_rows in ((ROWS, 71), (ROWS, 1000), (SHUFFLED, 230)):
@@ -121,7 +120,7 @@ def test_groups_of_a_dataset_change_what_is_held_out(name):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("given", DEALT, ids=AS_TEXT)
+@pytest.mark.parametrize("given", DEALT, ids=BY_TEXT)
 def test_a_fit_with_stored_codes_equals_that_to_a_frame(given, monkeypatch, tmp_path):
     monkeypatch.setattr(_stored, "_IN_MEMORY", 0)
     expected = document(fitted_to_frame(MODELS["booster"], ROWS, given, "w"))
@@ -133,7 +132,7 @@ def test_a_fit_with_stored_codes_equals_that_to_a_frame(given, monkeypatch, tmp_
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("given", DEALT, ids=AS_TEXT)
+@pytest.mark.parametrize("given", DEALT, ids=BY_TEXT)
 def test_evaluation_rows_of_a_large_ensemble_are_split_by_groups_and_time(given, monkeypatch):
     monkeypatch.setattr(_presets, "MOST_IN_MEMORY", 1000)
     monkeypatch.setattr(_judged_by_sample, "MOST_OF_CLASS", 150)
@@ -210,9 +209,12 @@ def dask_client():
 
 @pytest.mark.usefixtures("dask_client")
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("given", DEALT, ids=AS_TEXT)
-@pytest.mark.parametrize("name", ["booster", "tree", "forest", "rimarc", "smarti", "ensemble"])
-def test_a_fit_on_workers_is_that_of_a_frame(name, given):
+@parametrize_pairs(
+    name=["booster", "tree", "forest", "rimarc", "smarti", "ensemble"],
+    given=BY_TEXT,
+    cuts={"one": [], "with an empty one": [0, 200]},
+)
+def test_a_fit_on_workers_is_that_of_a_frame(name, given, cuts):
     model = clone(MODELS[name])
     if name in ("booster", "smarti"):
         # Each round sends many questions to the workers.
@@ -222,15 +224,14 @@ def test_a_fit_on_workers_is_that_of_a_frame(name, given):
     expected = document(fitted_to_frame(model, ROWS, given, "w"))
     # These need all rows.
     size = COLLECTED if name in ("forest", "ensemble") else 0
-    for cuts in ([], [0, 200]):
-        parts = [ROWS[first:last] for first, last in pairwise([0, *cuts, len(ROWS)])]
-        collection = dd.from_delayed(
-            [dask.delayed(part) for part in parts], meta=ROWS[:0], verify_meta=False
-        )
-        dataset = on_dask(
-            collection, target="y", weight="w", columns=FEATURES, collect_below=size, **given
-        )
-        assert document(clone(model).fit(dataset)) == expected
+    parts = [ROWS[first:last] for first, last in pairwise([0, *cuts, len(ROWS)])]
+    collection = dd.from_delayed(
+        [dask.delayed(part) for part in parts], meta=ROWS[:0], verify_meta=False
+    )
+    dataset = on_dask(
+        collection, target="y", weight="w", columns=FEATURES, collect_below=size, **given
+    )
+    assert document(clone(model).fit(dataset)) == expected
 
 
 # Contents of columns

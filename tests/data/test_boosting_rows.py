@@ -9,6 +9,7 @@ from aucrank.data import Dataset, _stored
 from aucrank.metrics import roc_state
 from sklearn.base import clone
 
+from tests.common.pairwise import parametrize_pairs
 from tests.common.parts import FEATURES, mixed_rows, write_parts
 
 #: As by default, with few rounds: five bags that leave out a fold each and stop early.
@@ -34,9 +35,7 @@ def document(ranker):
     return ranker._to_document()
 
 
-@pytest.mark.parametrize("in_memory", [True, False])
-@pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("name", MODELS)
+@parametrize_pairs(name=list(MODELS), weight=[None, "w"], in_memory=[True, False])
 def test_a_fit_does_not_depend_on_files_or_the_order_of_rows(
     name, weight, in_memory, monkeypatch, tmp_path
 ):

@@ -702,6 +702,7 @@ def interrupt_running(source):
     os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_cancels_what_does_not_run_yet(client):
     BEGAN.clear()
     MAY_END.clear()

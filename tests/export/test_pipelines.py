@@ -54,6 +54,7 @@ from tests.common.applicants import applicants, new_applicants, plain_rows
 from tests.common.estimators import short
 from tests.common.formulas import NOT_IN_SQL, OF_NUMBERS, WITH_CATEGORIES
 from tests.common.json_formula import score
+from tests.common.pairwise import parametrize_pairs
 from tests.common.pmml import PmmlRegression
 from tests.export.test_code import RUNS
 
@@ -411,9 +412,9 @@ def test_a_two_sided_classifier_can_follow():
 VARIED = ["common", "clipped", "missing as a category", "one-hot numbers", "booleans", "codes"]
 
 
-@pytest.mark.parametrize("ranker", ["booster", "standardised"])
-@pytest.mark.parametrize("name", VARIED)
-@pytest.mark.parametrize("language", ["c", "javascript", "java"])
+@parametrize_pairs(
+    name=VARIED, language=["c", "javascript", "java"], ranker=["booster", "standardised"]
+)
 def test_code_in_all_languages_gives_the_score_to_the_last_bit(name, ranker, language, tmp_path):
     pipeline = fitted(PREPROCESSING[name], RANKERS[ranker])
     export = PipelineExport(pipeline)

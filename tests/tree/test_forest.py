@@ -24,6 +24,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
+from tests.common.pairwise import parametrize_pairs
 from tests.common.processes import interrupted, no_windows
 from tests.common.stores import STORES
 
@@ -85,9 +86,9 @@ def test_eta_is_the_mean_share_of_positives_in_the_leaves(data, split):
     assert_allclose(model.decision_function(X_new), expected - 0.5, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("n_estimators", [1, 10, 13])
-@pytest.mark.parametrize("aggregation", ["rank_mean", "rank_median"])
-@pytest.mark.parametrize("leaf_order", ["eta", "tree"])
+@parametrize_pairs(
+    n_estimators=[1, 10, 13], aggregation=["rank_mean", "rank_median"], leaf_order=["eta", "tree"]
+)
 def test_ranks_are_averaged_or_their_median_taken(leaf_order, aggregation, n_estimators):
     X, y = applicants(400)
     X_new = applicants(300, 1)[0]
@@ -220,9 +221,9 @@ def turned(n, share, seed=0):
     return X, (X[:, 0] + X[:, 1] > 0) ^ (rng.random(n) < share)
 
 
-@pytest.mark.parametrize("aggregation", ["eta", "rank_mean"])
-@pytest.mark.parametrize("split", ["orthogonal", "leafrank"])
-@pytest.mark.parametrize("share", [0.0, 0.3])
+@parametrize_pairs(
+    share=[0.0, 0.3], split=["orthogonal", "leafrank"], aggregation=["eta", "rank_mean"]
+)
 def test_the_size_of_leaves_is_chosen_on_out_of_bag_rows(share, split, aggregation):
     X, y = turned(400, share)
     params = {"split": split, "aggregation": aggregation}
@@ -485,12 +486,13 @@ def test_growth_stops_when_the_out_of_bag_auc_no_longer_rises(aggregation):
 # Warm starts.
 
 
-@pytest.mark.parametrize("aggregation", AGGREGATIONS)
-@pytest.mark.parametrize("draws_anew", [False, True], ids=["seed", "state"])
-@pytest.mark.parametrize(
-    "split",
-    ["orthogonal", LeafRank(max_depth=3, pruning=CrossValidatedPruning(n_folds=3))],
-    ids=["orthogonal", "inner folds"],
+@parametrize_pairs(
+    aggregation=AGGREGATIONS,
+    draws_anew={"seed": False, "state": True},
+    split={
+        "orthogonal": "orthogonal",
+        "inner folds": LeafRank(max_depth=3, pruning=CrossValidatedPruning(n_folds=3)),
+    },
 )
 def test_ten_trees_and_ten_more_are_twenty(split, draws_anew, aggregation):
     X, y = applicants(200)
