@@ -26,7 +26,7 @@ FEWER = {
     "AURORA": ["max_features=4", "order=1", "depth=shallow", "radius=1.5"],
     "MartiRank": ["n_rounds=2"],
     "RankBoost": ["n_rounds=5"],
-    "RankingForest": ["n_estimators=5", "min_samples_leaf=100"],
+    "RankingForest": ["min_samples_leaf=100"],
     "SMartiRank": ["n_rounds=2"],
 }
 
@@ -34,10 +34,15 @@ SCRIPT = """
 import sys
 from aucrank.boosting import GradientBoostingRanker
 from aucrank.cli import main
+from aucrank.tree import RankingForest
+
+def few(cls, name):
+    of_core = cls._core_params
+    cls._core_params = lambda *args: {**of_core(*args), name: 1}
 
 # Also those of a card or an ensemble.
-of_core = GradientBoostingRanker._core_params
-GradientBoostingRanker._core_params = lambda *args: {**of_core(*args), "n_rounds": 1}
+few(GradientBoostingRanker, "n_rounds")
+few(RankingForest, "n_trees")
 status = main(sys.argv[1:])
 peak = open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]
 print("peak", 1024 * int(peak))

@@ -129,14 +129,14 @@ import resource
 import numpy as np, pandas as pd
 import aucrank
 from aucrank import GradientBoostingRanker, RankingForest, TreeRank
-n = 20_000_000
+n = 8_000_000
 column = (np.arange(n) % 1000).astype(np.float32)
 X = pd.DataFrame({f"x{k}": column for k in range(20)}, copy=False)
 y = np.zeros(n, dtype=np.int8)
 y[::3] = 1
 _, hard = resource.getrlimit(resource.RLIMIT_AS)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + 350_000_000, hard))
+resource.setrlimit(resource.RLIMIT_AS, (used + 190_000_000, hard))
 try:
     TreeRank(n_jobs=1).fit(X, y)
 except MemoryError as err:

@@ -1,7 +1,6 @@
 """Totals below a table, sheets of a workbook, and sheets that reach far."""
 
 import os
-import subprocess
 import sys
 import zipfile
 from datetime import timedelta
@@ -13,6 +12,7 @@ from aucrank._data.csv_text import cell_text
 from aucrank.data import Dataset, read_csv
 
 from tests.common.command_line import TREE, loans, run
+from tests.common.script import run_script
 
 pytestmark = pytest.mark.usefixtures("in_a_folder_of_its_own")
 
@@ -166,18 +166,15 @@ FAR = {
 def test_a_sheet_that_reaches_far_is_an_error_before_memory_is_allocated(kind):
     pytest.importorskip("python_calamine")
     pytest.importorskip("openpyxl")
-    import resource
-
     file = book_with(FAR[kind])
     assert os.path.getsize(file) < 20_000
-    done = subprocess.run(
-        [sys.executable, "-m", "aucrank", "fit", file, "--target", "x", *TREE, "-o", "m.json"],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30)),
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-    )
+    args = ["fit", file, "--target", "x", *TREE, "-o", "m.json"]
+    done = run_script(f"""
+import resource, sys
+from aucrank.cli import main
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+sys.exit(main({args}))
+""")
     assert done.returncode == 1
     assert "cannot read far.xlsx as a workbook: the sheet Sheet reaches to row" in done.stderr
     assert "40,000,000 cells are the most" in done.stderr

@@ -100,7 +100,7 @@ print(model.set_params(max_depth=1, pruning=None).fit(X[:100], y[:100]).tree_.n_
 
 
 @no_windows
-@pytest.mark.parametrize("delay", [0.5, 3.0], ids=["binning", "growing"])
+@pytest.mark.parametrize("delay", [0.5, 1.5], ids=["binning", "growing"])
 def test_ctrl_c_ends_a_long_fit_soon_and_leaves_it_unfitted(delay):
     # Its 101 trees of some hundred thousand leaves would take minutes.
     said, err = interrupted(LONG_FIT, after=delay)
@@ -140,7 +140,7 @@ print(*os.listdir("spill"), "left", flush=True)
 
 
 @no_windows
-@pytest.mark.parametrize("delay", [0.2, 3.0], ids=["reading", "growing"])
+@pytest.mark.parametrize("delay", [0.2, 1.5], ids=["reading", "growing"])
 def test_ctrl_c_ends_a_long_fit_of_pieces_soon_and_leaves_no_file(delay, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said, err = interrupted(LONG_FIT_OF_PIECES, after=delay)
@@ -220,7 +220,7 @@ LONG_BOOSTS = {
 @no_windows
 @pytest.mark.parametrize("name", LONG_BOOSTS)
 def test_ctrl_c_ends_long_boosting_soon_and_leaves_it_unfitted(name):
-    said, err = interrupted(LONG_BOOST.replace("{model}", LONG_BOOSTS[name]), after=1)
+    said, err = interrupted(LONG_BOOST.replace("{model}", LONG_BOOSTS[name]), after=0.5)
     assert said == ["interrupted", "unfitted", "3"], err
 
 

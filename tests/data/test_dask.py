@@ -93,7 +93,7 @@ def check_same_fit(collection, rows, weight=None, model=MODEL, **kwargs):
 
 
 @pytest.mark.parametrize(
-    ("n_parts", "weight"), [(1, None), (2, None), (7, None), (1, "w"), (7, "w"), (64, "w")]
+    ("n_parts", "weight"), [(1, None), (2, None), (7, None), (1, "w"), (7, "w"), (24, "w")]
 )
 def test_a_fit_does_not_depend_on_partitions(n_parts, weight):
     cuts = [len(ROWS) * part // n_parts for part in range(1, n_parts)]
@@ -162,11 +162,11 @@ ASKING = {
     ),
     "smarti": SMartiRank(n_rounds=5, noise_rate="auto", random_state=3),
     "sampled": SMartiRank(n_rounds=3, sample_size=150, level_rates="raw", random_state=4),
-    "rank boost": RankBoost(n_rounds=15, random_state=5),
+    "rank boost": RankBoost(n_rounds=6, random_state=5),
     "stopped": RankBoost(
-        n_rounds=20, early_stopping=True, n_iter_no_change=3, refit=True, random_state=6
+        n_rounds=12, early_stopping=True, n_iter_no_change=2, refit=True, random_state=6
     ),
-    "auc boost": AUCBoost(n_rounds=8, max_features=3, learning_rate=0.5, random_state=7),
+    "auc boost": AUCBoost(n_rounds=5, max_features=3, learning_rate=0.5, random_state=7),
 }
 
 

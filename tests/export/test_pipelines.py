@@ -56,7 +56,7 @@ from tests.common.formulas import NOT_IN_SQL, OF_NUMBERS, WITH_CATEGORIES
 from tests.common.json_formula import score
 from tests.common.pairwise import parametrize_pairs
 from tests.common.pmml import PmmlRegression
-from tests.export.test_code import RUNS
+from tests.export.test_code import RUNS, by_java_at_once
 
 pd = pytest.importorskip("pandas")
 
@@ -412,17 +412,26 @@ def test_a_two_sided_classifier_can_follow():
 VARIED = ["common", "clipped", "missing as a category", "one-hot numbers", "booleans", "codes"]
 
 
-@parametrize_pairs(
-    name=VARIED, language=["c", "javascript", "java"], ranker=["booster", "standardised"]
-)
+@parametrize_pairs(name=VARIED, language=["c", "javascript"], ranker=["booster", "standardised"])
 def test_code_in_all_languages_gives_the_score_to_the_last_bit(name, ranker, language, tmp_path):
     pipeline = fitted(PREPROCESSING[name], RANKERS[ranker])
-    export = PipelineExport(pipeline)
     new = new_applicants(100, 1)
-    # The rows of the test are texts and floats in Java.
-    given = new.assign(owner=new["owner"].astype(float)) if language == "java" else new
-    found = by_code(export, given, language, tmp_path)
+    found = by_code(PipelineExport(pipeline), new, language, tmp_path)
     assert_array_equal(found, pipeline.decision_function(new))
+
+
+def test_java_gives_the_score_of_every_pipeline_to_the_last_bit(tmp_path):
+    new = new_applicants(100, 1)
+    # The rows of the test are texts and floats.
+    rows = plain_rows(new.assign(owner=new["owner"].astype(float)))
+    pipelines = [
+        fitted(PREPROCESSING[name], RANKERS[ranker])
+        for name in VARIED
+        for ranker in ("booster", "standardised")
+    ]
+    programs = [(PipelineExport(pipeline).to_code("java"), rows) for pipeline in pipelines]
+    for pipeline, found in zip(pipelines, by_java_at_once(programs, tmp_path), strict=True):
+        assert_array_equal(found, pipeline.decision_function(new), err_msg=repr(pipeline))
 
 
 @pytest.mark.parametrize("ranker", ["booster", "standardised", "weights"])

@@ -70,15 +70,14 @@ def test_a_leafrank_of_depth_2_solves_what_a_stump_cannot():
 @pytest.mark.parametrize(
     ("model", "least"),
     [
-        (TreeRank(random_state=0), 0.955),
         (TreeRank(split=LeafRank(max_depth=2), pruning="cv", random_state=0), 0.955),
-        (RankingForest(n_estimators=100, random_state=0), 0.988),
-        (RankingForest(n_estimators=100, split="leafrank", random_state=0), 0.988),
+        (RankingForest(n_estimators=20, split="leafrank", random_state=0), 0.984),
     ],
-    ids=["tree", "leafrank", "forest", "forest of leafrank"],
+    ids=["leafrank", "forest of leafrank"],
 )
 def test_figure_14_of_paper_2_breast_cancer(model, least):
     # 50 bootstrap samples, each judged by the rows out of it. The paper prints 0.923 for the pruned
-    # tree; the authors' R package reaches 0.950, and 0.984 with a forest of 20 trees.
+    # tree; the authors' R package reaches 0.950, and 0.984 with a forest of 20 trees. The page on
+    # the paper has the tree and the forest of single splits, and RankBoost.
     X, y = load_breast_cancer(return_X_y=True)
     assert np.mean(bootstrap_aucs(model, X, y)) >= least
