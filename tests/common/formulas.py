@@ -52,7 +52,7 @@ WITH_CATEGORIES = {
 }
 OF_NUMBERS = {
     "weights": RankOpt(radii=(1.0,)),
-    "lines": RankBoost(n_rounds=4, weak_ranker="linear"),
+    "lines": RankBoost(n_rounds=2, weak_ranker="linear"),
     "program of lines": MartiRank(n_rounds=4, weak_ranker="linear"),
 }
 #: Scores whose formula SQL cannot express, or whose SQL is of another output.

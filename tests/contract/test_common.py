@@ -1,7 +1,7 @@
 """The contract of scikit-learn, for every public estimator and several settings of each."""
 
 import re
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -51,6 +51,7 @@ def contract():
         yield from checks(estimator, of_settings=estimator not in SETTINGS, failing=failing)
 
 
+@cache
 def written(value):
     """Return an estimator or a check as a part of the name of a test."""
     return value.func.__name__ if isinstance(value, partial) else re.sub(r"\s+", "", repr(value))
