@@ -195,7 +195,7 @@ def sampled_rows(
     columns: _Columns, n_levels: list[int | None], bound: int, n_threads: int
 ) -> NDArray[np.uint32]: ...
 def deal_among(
-    rows: StoredRows | _Engine,
+    rows: _Rows,
     fit_number: int,
     batch: _Batch,
     n_levels: list[int | None],
@@ -203,7 +203,7 @@ def deal_among(
     n_threads: int,
 ) -> tuple[NDArray[np.int64], int]: ...
 def sums_of_bins(
-    rows: StoredRows | _Engine, fit_number: int, n_threads: int
+    rows: _Rows, fit_number: int, n_threads: int
 ) -> list[list[NDArray[np.uint64]]]: ...
 
 @final
@@ -225,6 +225,18 @@ class _Engine(Protocol):
     @property
     def frame(self) -> bytes: ...
     def round(self, ask: bytes) -> bytes: ...
+
+@final
+class LoggedRows:
+    def __new__(
+        cls, rows: StoredRows | _Engine, path: str | PathLike[str], fit_number: int, n_threads: int
+    ) -> Self: ...
+    @property
+    def n_read(self) -> int: ...
+    @property
+    def n_added(self) -> int: ...
+
+_Rows = StoredRows | _Engine | LoggedRows
 
 @final
 class RawSums:
@@ -281,7 +293,7 @@ class _CardEngine(_RawEngine, Protocol):
 def answer_rows(holders: Sequence[StoredRows], ask: bytes, n_threads: int) -> bytes: ...
 def merge_answers(frame: bytes, ask: bytes, answers: list[bytes]) -> bytes: ...
 def fit_tree_rank_rows(
-    rows: StoredRows | _Engine,
+    rows: _Rows,
     fit_number: int,
     params: str,
     n_threads: int,
@@ -369,14 +381,14 @@ def fit_rank_boost(
     observer: _Observer | None = None,
 ) -> BoostedModel: ...
 def fit_auc_boost_rows(
-    rows: StoredRows | _Engine,
+    rows: _Rows,
     fit_number: int,
     params: str,
     n_threads: int,
     observer: _Observer | None = None,
 ) -> BoostedModel: ...
 def fit_rank_boost_rows(
-    rows: StoredRows | _Engine,
+    rows: _Rows,
     fit_number: int,
     params: str,
     n_threads: int,
@@ -421,7 +433,7 @@ def fit_gradient_boosting(
     observer: _Observer | None = None,
 ) -> GradientBoosted: ...
 def fit_gradient_boosting_rows(
-    rows: StoredRows | _Engine,
+    rows: _Rows,
     fit_number: int,
     params: str,
     n_threads: int,
@@ -436,7 +448,7 @@ def fit_gradient_folds(
     observer: _Observer | None = None,
 ) -> list[GradientBoosted]: ...
 def fit_gradient_folds_rows(
-    rows: StoredRows | _Engine,
+    rows: _Rows,
     fit_number: int,
     n_folds: int,
     params: str,
@@ -530,7 +542,7 @@ def fit_marti_rank(
     observer: _Observer | None = None,
 ) -> BranchingProgram: ...
 def fit_marti_rank_rows(
-    rows: StoredRows | _Engine,
+    rows: _Rows,
     fit_number: int,
     params: str,
     n_threads: int,

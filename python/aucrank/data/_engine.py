@@ -20,7 +20,7 @@ from aucrank.data._holder import Scoring
 from aucrank.data._raw import RawRows, ReadRows
 from aucrank.data._sampled import Bounds, LeastRows, MostRows
 from aucrank.data._scores import WeightUnit, unit_of_weights
-from aucrank.data._stored import Rows, stored_rows
+from aucrank.data._stored import UnloggedRows, stored_rows
 
 if TYPE_CHECKING:
     from aucrank.data._dataset import Dataset
@@ -62,7 +62,7 @@ class Engine(ABC):
     @abstractmethod
     def rows(
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
-    ) -> AbstractContextManager[Rows]:
+    ) -> AbstractContextManager[UnloggedRows]:
         """Choose bins and code the rows; see `Dataset.rows`."""
 
     @abstractmethod
@@ -182,7 +182,7 @@ class LocalEngine(Engine):
 
     def rows(
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
-    ) -> AbstractContextManager[Rows]:
+    ) -> AbstractContextManager[UnloggedRows]:
         """Code the rows into memory, or into a file if they take much."""
         return nullcontext(self.codes(dataset, facts, binning, n_threads))
 

@@ -49,6 +49,7 @@ class MadeFromSources(InPieces):
         missing: Sequence[str] | Mapping[str, Sequence[str]] = (),
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of Parquet files; needs pyarrow.
 
@@ -84,6 +85,9 @@ class MadeFromSources(InPieces):
             Maximal number of rows in memory at a time.
         spill_dir : path-like, default=None
             Folder for the temporary files of a fit; None for the system's.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -114,6 +118,7 @@ class MadeFromSources(InPieces):
             columns=columns,
             drop=drop,
             spill_dir=spill_dir,
+            checkpoint=checkpoint,
         )
 
     @classmethod
@@ -140,6 +145,7 @@ class MadeFromSources(InPieces):
         skip_footer: int | None = None,
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of CSV files, also gzipped; needs pyarrow.
 
@@ -195,6 +201,9 @@ class MadeFromSources(InPieces):
             Maximal number of rows in memory at a time.
         spill_dir : path-like, default=None
             Folder for the temporary files of a fit; None for the system's.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -233,6 +242,7 @@ class MadeFromSources(InPieces):
             columns=columns,
             drop=drop,
             spill_dir=spill_dir,
+            checkpoint=checkpoint,
         )
 
     @classmethod
@@ -250,6 +260,7 @@ class MadeFromSources(InPieces):
         drop: Sequence[str] = (),
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of frames, or of a query that is run again in each pass.
 
@@ -282,6 +293,9 @@ class MadeFromSources(InPieces):
             Maximal number of rows per batch; larger frames are split.
         spill_dir : path-like, default=None
             Folder for the temporary files of a fit; None for the system's.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -325,6 +339,7 @@ class MadeFromSources(InPieces):
             columns=columns,
             drop=drop,
             spill_dir=spill_dir,
+            checkpoint=checkpoint,
         )
 
     @classmethod
@@ -343,6 +358,7 @@ class MadeFromSources(InPieces):
         client: Any = None,
         timeout: float | None = 300.0,
         collect_below: int | str = "256MB",
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of a Dask data frame, which stay on the workers of its cluster.
 
@@ -384,6 +400,9 @@ class MadeFromSources(InPieces):
             memory: it is faster, and gives the same model. Beyond, the workers are queried for
             sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
             never.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -418,6 +437,7 @@ class MadeFromSources(InPieces):
             time=time,
             columns=columns,
             drop=drop,
+            checkpoint=checkpoint,
         )
 
     @classmethod
@@ -435,6 +455,7 @@ class MadeFromSources(InPieces):
         drop: Sequence[str] = (),
         timeout: float | None = 300.0,
         collect_below: int | str = "256MB",
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows stored in Ray, which stay in its cluster.
 
@@ -474,6 +495,9 @@ class MadeFromSources(InPieces):
             memory: it is faster, and gives the same model. Beyond, the workers are queried for
             sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
             never.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -502,6 +526,7 @@ class MadeFromSources(InPieces):
             time=time,
             columns=columns,
             drop=drop,
+            checkpoint=checkpoint,
         )
 
     @classmethod
@@ -520,6 +545,7 @@ class MadeFromSources(InPieces):
         timeout: float | None = 300.0,
         task_timeout: float | None = None,
         collect_below: int | str = "256MB",
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of a Spark data frame, which stay in its cluster.
 
@@ -564,6 +590,9 @@ class MadeFromSources(InPieces):
             memory: it is faster, and gives the same model. Beyond, the workers are queried for
             sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
             never.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -602,6 +631,7 @@ class MadeFromSources(InPieces):
             time=time,
             columns=columns,
             drop=drop,
+            checkpoint=checkpoint,
         )
 
     @classmethod
