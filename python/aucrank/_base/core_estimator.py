@@ -455,7 +455,7 @@ class CoreEstimator(
         with errors_by_name(schema):
             if self._fits_dataset == "passes":
                 model = self._fit_passes(whole.raw_rows(), context)
-            elif whole.is_queried(self):
+            elif whole.is_queried(self) and not whole.fits_worker(self):
                 params = self._core_params(context.scope)
                 with whole.rows(self, self._dataset_binning(params)) as rows:
                     warn(partial(SumsOfValues.in_bins, rows, n_threads))

@@ -186,6 +186,14 @@ class DatasetContext:
         asks_rows: bool = estimator._asks_rows(self.facts.schema, self.facts.n_rows)
         return asks_rows and not self.dataset.collects(self.facts, self._besides_codes(estimator))
 
+    def fits_worker(self, estimator: Any) -> bool:
+        """Whether a fit that could query rows has all of them on one worker of a cluster.
+
+        Callbacks cannot be called from there.
+        """
+        besides = self._besides_codes(estimator)
+        return not self.progress.has_callbacks and self.dataset.fits_worker(self.facts, besides)
+
     def codes_are_here(self, estimator: Any) -> bool:
         """Whether a fit that needs the codes of all rows has them here, and not on a worker."""
         is_near = not self.dataset.is_on_cluster

@@ -475,6 +475,23 @@ class Dataset(MadeFromSources):
         """
         return self._engine.collects(_stored.bytes_of_codes(facts) + besides)
 
+    def fits_worker(self, facts: Facts, besides: int) -> bool:
+        """Whether rows of a cluster are few enough for one worker; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            The result of `facts` for these rows.
+        besides : int
+            As for `collects`.
+
+        Returns
+        -------
+        bool
+            False for rows that are read here anyway.
+        """
+        return self._engine.fits_worker(_stored.bytes_of_codes(facts) + besides)
+
     def codes(
         self, facts: Facts, binning: dict[str, Any], n_threads: int, besides: int, name: str
     ) -> _core.StoredRows:

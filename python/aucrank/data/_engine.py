@@ -39,6 +39,10 @@ class Engine(ABC):
         """Whether rows elsewhere are brought here for a fit that takes so many bytes for them."""
         return False
 
+    def fits_worker(self, n_bytes: int) -> bool:
+        """Whether rows elsewhere are brought to one worker for a fit that could query them."""
+        return False
+
     def need_collected(self, n_bytes: int, n_rows: int, name: str) -> None:
         """Check that rows may be brought here for a fit that cannot be learned from sums of them.
 

@@ -17,6 +17,7 @@ from aucrank._utils.dialects import Dialect
 from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_int, check_real
 from aucrank._utils.sizes import check_size
+from aucrank.data._cluster import SizeLimits
 from aucrank.data._dask import DaskSource
 from aucrank.data._ray import RaySource
 from aucrank.data._spark import SparkSource
@@ -358,6 +359,7 @@ class MadeFromSources(InPieces):
         client: Any = None,
         timeout: float | None = 300.0,
         collect_below: int | str = "256MB",
+        worker_below: int | str | None = None,
         checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of a Dask data frame, which stay on the workers of its cluster.
@@ -397,9 +399,12 @@ class MadeFromSources(InPieces):
         collect_below : int or str, default="256MB"
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
             besides them are less, the rows come to this process once, and are learned from in
-            memory: it is faster, and gives the same model. Beyond, the workers are queried for
-            sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
-            never.
+            memory: it is faster, and gives the same model. 0 for never.
+        worker_below : int or str, default=None
+            The same for the rows of learners that could query the workers for sums: where they take
+            less, one worker gets all codes and fits the same model, without a query. None for 1 GB,
+            or half of the memory of the smallest worker if that is known and less; 0 for never. For
+            learners that need all rows, such as forests, one worker does it in any case.
         checkpoint : path-like, default=None
             Folder in which a fit that queries the rows keeps their answers, a file for each fit;
             after an interruption or a crash, the same fit goes on from it. None to keep none.
@@ -428,7 +433,7 @@ class MadeFromSources(InPieces):
                 collection,
                 client,
                 _timeout_of(timeout),
-                check_size(collect_below, "collect_below"),
+                _limits_of(collect_below, worker_below),
             ),
             target=target,
             positive=positive,
@@ -455,6 +460,7 @@ class MadeFromSources(InPieces):
         drop: Sequence[str] = (),
         timeout: float | None = 300.0,
         collect_below: int | str = "256MB",
+        worker_below: int | str | None = None,
         checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows stored in Ray, which stay in its cluster.
@@ -492,9 +498,12 @@ class MadeFromSources(InPieces):
         collect_below : int or str, default="256MB"
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
             besides them are less, the rows come to this process once, and are learned from in
-            memory: it is faster, and gives the same model. Beyond, the workers are queried for
-            sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
-            never.
+            memory: it is faster, and gives the same model. 0 for never.
+        worker_below : int or str, default=None
+            The same for the rows of learners that could query the workers for sums: where they take
+            less, one worker gets all codes and fits the same model, without a query. None for 1 GB,
+            or half of the memory of the smallest worker if that is known and less; 0 for never. For
+            learners that need all rows, such as forests, one worker does it in any case.
         checkpoint : path-like, default=None
             Folder in which a fit that queries the rows keeps their answers, a file for each fit;
             after an interruption or a crash, the same fit goes on from it. None to keep none.
@@ -518,7 +527,7 @@ class MadeFromSources(InPieces):
         In an actor, coded rows take one byte per value and about twelve bytes more.
         """
         return cls(
-            RaySource(blocks, _timeout_of(timeout), check_size(collect_below, "collect_below")),
+            RaySource(blocks, _timeout_of(timeout), _limits_of(collect_below, worker_below)),
             target=target,
             positive=positive,
             weight=weight,
@@ -545,6 +554,7 @@ class MadeFromSources(InPieces):
         timeout: float | None = 300.0,
         task_timeout: float | None = None,
         collect_below: int | str = "256MB",
+        worker_below: int | str | None = None,
         checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of a Spark data frame, which stay in its cluster.
@@ -587,9 +597,12 @@ class MadeFromSources(InPieces):
         collect_below : int or str, default="256MB"
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
             besides them are less, the rows come to this process once, and are learned from in
-            memory: it is faster, and gives the same model. Beyond, the workers are queried for
-            sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
-            never.
+            memory: it is faster, and gives the same model. 0 for never.
+        worker_below : int or str, default=None
+            The same for the rows of learners that could query the workers for sums: where they take
+            less, one worker gets all codes and fits the same model, without a query. None for 1 GB,
+            or half of the memory of the smallest worker if that is known and less; 0 for never. For
+            learners that need all rows, such as forests, one worker does it in any case.
         checkpoint : path-like, default=None
             Folder in which a fit that queries the rows keeps their answers, a file for each fit;
             after an interruption or a crash, the same fit goes on from it. None to keep none.
@@ -622,7 +635,7 @@ class MadeFromSources(InPieces):
                 drop,
                 _timeout_of(timeout),
                 _timeout_of(task_timeout, "task_timeout"),
-                check_size(collect_below, "collect_below"),
+                _limits_of(collect_below, worker_below),
             ),
             target=target,
             positive=positive,
@@ -751,6 +764,13 @@ class MadeFromSources(InPieces):
         return cls(
             source, target=target, positive=positive, weight=weight, columns=columns, drop=drop
         )
+
+
+def _limits_of(collect_below: int | str, worker_below: int | str | None) -> SizeLimits:
+    return SizeLimits(
+        check_size(collect_below, "collect_below"),
+        None if worker_below is None else check_size(worker_below, "worker_below"),
+    )
 
 
 def _timeout_of(value: float | None, name: str = "timeout") -> float | None:
