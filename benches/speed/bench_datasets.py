@@ -148,7 +148,7 @@ class Cluster:
         distributed.wait(collection)
         self.collection = collection
         # These measure queries: few rows would come to the client.
-        self.dataset = Dataset.from_dask(collection, target="y", collect_below=0)
+        self.dataset = Dataset.from_dask(collection, target="y", collect_below=0, worker_below=0)
 
     def __enter__(self):
         return self
@@ -277,11 +277,17 @@ def measure_collected(options):
         document = clone(model).fit(X, y)._to_document()
         of_frame = process_time() - cpu
         found[name] = {"frame": {"cpu_s": of_frame, "wall_s": perf_counter() - start}}
-        for road, size in (("collected", "256MB"), ("queried", 0)):
+        roads = {"collected": ("256MB", 0), "on one worker": (0, "1TB"), "queried": (0, 0)}
+        for road, (collect_below, worker_below) in roads.items():
             # The booster asks thousands of questions: see what is known until then.
             print(json.dumps(found[name]), flush=True)
             with Cluster(options, options.partitions) as cluster, Rounds() as rounds:
-                dataset = Dataset.from_dask(cluster.collection, target="y", collect_below=size)
+                dataset = Dataset.from_dask(
+                    cluster.collection,
+                    target="y",
+                    collect_below=collect_below,
+                    worker_below=worker_below,
+                )
                 cpu, start = process_time() + cluster.worker_cpu(), perf_counter()
                 with bytes_gathered() as n_bytes:
                     fitted = clone(model).fit(dataset)
@@ -346,7 +352,7 @@ def measure_auc(options):
             fitted = dxgb.train(client, params, train, 5, evals=[(train, "train")])
             matrix = xgboost.DMatrix(parts.drop(columns="y"))
             scores = fitted["booster"].predict(matrix)
-            dataset = Dataset.from_dask(collection, target="y", collect_below=0)
+            dataset = Dataset.from_dask(collection, target="y", collect_below=0, worker_below=0)
             model = model_of(None).fit(dataset)
             ours = roc_state(model, dataset).auc()
         found[name] = {

@@ -109,7 +109,12 @@ def fit_once(number, client, collection, expected, options, rng):
     """Fit while workers are killed; return what came of it."""
     name = list(MODELS)[number % len(MODELS)]
     dataset = Dataset.from_dask(
-        collection, target="y", client=client, timeout=options.timeout, collect_below=0
+        collection,
+        target="y",
+        client=client,
+        timeout=options.timeout,
+        collect_below=0,
+        worker_below=0,
     )
     killer = Killer(client.cluster, rng, options.interval, 2 if number % 3 == 2 else 1)
     start = perf_counter()

@@ -195,7 +195,7 @@ def sampled_rows(
     columns: _Columns, n_levels: list[int | None], bound: int, n_threads: int
 ) -> NDArray[np.uint32]: ...
 def deal_among(
-    rows: StoredRows | _Engine,
+    rows: _Rows,
     fit_number: int,
     batch: _Batch,
     n_levels: list[int | None],
@@ -203,7 +203,7 @@ def deal_among(
     n_threads: int,
 ) -> tuple[NDArray[np.int64], int]: ...
 def sums_of_bins(
-    rows: StoredRows | _Engine, fit_number: int, n_threads: int
+    rows: _Rows, fit_number: int, n_threads: int
 ) -> list[list[NDArray[np.uint64]]]: ...
 
 @final
@@ -226,8 +226,20 @@ class _Engine(Protocol):
     def frame(self) -> bytes: ...
     def round(self, ask: bytes) -> bytes: ...
 
+@final
+class LoggedRows:
+    def __new__(
+        cls, rows: StoredRows | _Engine, path: str | PathLike[str], fit_number: int, n_threads: int
+    ) -> Self: ...
+    @property
+    def n_read(self) -> int: ...
+    @property
+    def n_added(self) -> int: ...
+
+_Rows = StoredRows | _Engine | LoggedRows
+
 # Rows that are queried, and the number of the fit.
-_Queried = tuple[StoredRows | _Engine, int]
+_Queried = tuple[_Rows, int]
 
 @final
 class RawSums:

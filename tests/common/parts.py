@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 from aucrank.data import Dataset
 
 #: Data sets whose rows stay on the workers of a cluster, however few they are.
-on_dask = partial(Dataset.from_dask, collect_below=0)
-on_ray = partial(Dataset.from_ray, collect_below=0)
-on_spark = partial(Dataset.from_spark, collect_below=0)
+on_dask = partial(Dataset.from_dask, collect_below=0, worker_below=0)
+on_ray = partial(Dataset.from_ray, collect_below=0, worker_below=0)
+on_spark = partial(Dataset.from_spark, collect_below=0, worker_below=0)
 
 #: As by default, few rows come to the client.
 COLLECTED = "256MB"

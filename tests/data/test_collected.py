@@ -1,4 +1,4 @@
-"""Rows of a cluster that are few come to the client once; the model is the same either way."""
+"""Few rows of a cluster come to the client or to one worker; the model is that of queries."""
 
 import os
 import signal
@@ -18,9 +18,11 @@ from aucrank import (
     SMartiRank,
     TreeRank,
 )
+from aucrank._base.fit_progress import heard_by
 from aucrank.data import Dataset
 from aucrank.data._dask import DaskRows, DaskSource
 from aucrank.data._gathered import SumsOf
+from aucrank.data._spark import _memory_of_python
 from sklearn.base import clone
 
 from tests.common.limits import HANG
@@ -70,12 +72,19 @@ def client():
         yield client
 
 
-def dataset_of(cuts=(0, 200), weight="w", **kwargs):
+def dataset_of(cuts=(0, 200), weight="w", worker_below=0, **kwargs):
     parts = [ROWS[first:last] for first, last in pairwise([0, *cuts, len(ROWS)])]
     collection = dd.from_delayed(
         [dask.delayed(part) for part in parts], meta=ROWS[:0], verify_meta=False
     )
-    return Dataset.from_dask(collection, target="y", weight=weight, columns=FEATURES, **kwargs)
+    return Dataset.from_dask(
+        collection,
+        target="y",
+        weight=weight,
+        columns=FEATURES,
+        worker_below=worker_below,
+        **kwargs,
+    )
 
 
 def in_memory(model, weight="w"):
@@ -114,6 +123,82 @@ def test_both_roads_lead_to_the_model_of_one_frame(name, weight, queried):
     on_workers = dataset_of(weight=weight, collect_below=0)
     assert clone(model).fit(on_workers)._to_document() == expected
     assert queried
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in ("rimarc", "mad2c")])
+def test_a_worker_fits_the_model_of_one_frame(name, queried, monkeypatch):
+    model = LEARNERS[name]
+    monkeypatch.setattr(DaskSource, "hold", lambda *args: pytest.fail("rows are queried"))
+    if name != "card":
+        # Its scores are fetched, and its points are counted in passes.
+        monkeypatch.setattr(DaskSource, "one_by_one", lambda *args: pytest.fail("rows are fetched"))
+    for limit in (None, "1GB"):
+        on_worker = dataset_of(collect_below=0, worker_below=limit)
+        found = clone(model).fit(on_worker)
+        assert found._to_document() == in_memory(model)
+    assert not queried or name == "card"
+
+
+def test_the_limit_for_a_worker_is_on_all_that_a_fit_takes(queried):
+    model = LEARNERS["tree"]
+    facts = dataset_of().facts(clone(model))
+    size = 600 * (9 + 8 + 5) + model._bytes_besides_codes(600, len(facts.schema.features))
+    for limit, is_queried in ((size, True), (size + 1, False), (0, True)):
+        queried.clear()
+        found = clone(model).fit(dataset_of(collect_below=0, worker_below=limit))
+        assert bool(queried) == is_queried
+        assert found._to_document() == in_memory(model)
+    # Fewer rows come to the client than to a worker.
+    queried.clear()
+    clone(model).fit(dataset_of(collect_below=size + 1, worker_below=0))
+    assert not queried
+
+
+def test_a_worker_of_little_memory_is_not_given_all_rows(queried, monkeypatch):
+    model = LEARNERS["tree"]
+    facts = dataset_of().facts(clone(model))
+    size = 600 * (9 + 8 + 5) + model._bytes_besides_codes(600, len(facts.schema.features))
+    assert dataset_of().engine.worker_memory() > 2 * 10**9
+    for memory, is_queried in ((2 * size, True), (2 * size + 2, False), (None, False)):
+        queried.clear()
+        monkeypatch.setattr(DaskSource, "worker_memory", lambda self, of_test=memory: of_test)
+        clone(model).fit(dataset_of(collect_below=0, worker_below=None))
+        assert bool(queried) == is_queried
+        # A size that was given is taken as it is.
+        queried.clear()
+        clone(model).fit(dataset_of(collect_below=0, worker_below=size + 1))
+        assert not queried
+    monkeypatch.setattr(DaskSource, "worker_memory", lambda self: pytest.fail("never needed"))
+    assert not dataset_of(worker_below=None).engine.fits_worker(10**9)
+
+
+@pytest.mark.parametrize(
+    ("settings", "master", "expected"),
+    [
+        ({}, "local[2]", None),
+        ({"spark.executor.memory": "1g"}, "spark://host:7077", None),
+        ({}, "yarn", 384 * 10**6),
+        ({"spark.executor.memoryOverhead": "2g"}, "k8s://https://host", 2 * 10**9),
+        ({"spark.executor.memoryOverhead": "512"}, "yarn", 512 * 10**6),
+        ({"spark.executor.pyspark.memory": "4g", "spark.executor.cores": "4"}, "yarn", 10**9),
+        ({"spark.executor.pyspark.memory": "1g"}, "spark://host:7077", 10**9),
+    ],
+)
+def test_the_settings_of_spark_say_what_a_worker_may_take(settings, master, expected):
+    assert _memory_of_python(settings, master) == expected
+
+
+def test_callbacks_are_called_here(queried):
+    seen = []
+
+    def listener(estimator, unit, number, most):
+        seen.append((unit, number))
+
+    with heard_by(listener):
+        clone(LEARNERS["auc boost"]).fit(dataset_of(collect_below=0, worker_below="1GB"))
+    assert queried
+    assert seen
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -170,6 +255,10 @@ def test_a_line_says_which_road_was_taken(capsys):
     said = capsys.readouterr().out
     assert " queries to the cluster, " in said
     assert said.count("the cluster") == 1
+    clone(loud).fit(dataset_of(collect_below=0, worker_below="1GB"))
+    said = capsys.readouterr().out
+    assert "[TreeRank] 600 rows brought to one worker of the cluster, 0.01" in said
+    assert said.count("the cluster") == 1
 
 
 def test_rows_of_one_frame_say_nothing_of_roads(capsys):
@@ -221,3 +310,6 @@ def test_workers_may_end_once_rows_are_collected(monkeypatch):
 def test_an_invalid_limit_is_rejected(size, kind, said):
     with pytest.raises(kind, match=f"^collect_below must be .*{said}"):
         dataset_of(collect_below=size)
+    if size is not None:
+        with pytest.raises(kind, match=f"^worker_below must be .*{said}"):
+            dataset_of(worker_below=size)

@@ -10,7 +10,7 @@ from aucrank._base.batch_scores import fitted_of
 from aucrank.data import Dataset
 from sklearn.base import clone
 
-from tests.common.parts import FEATURES, mixed_rows, write_parts
+from tests.common.parts import FEATURES, mixed_rows, on_dask, write_parts
 
 ROWS = mixed_rows(400)
 OUT = ["id", "w"]
@@ -75,7 +75,7 @@ def test_workers_leave_out_the_same():
     with distributed.Client(processes=False, n_workers=1, dashboard_address=":0"):
         collection = dd.from_pandas(ROWS, npartitions=2)
         for size in (0, "256MB"):
-            dataset = Dataset.from_dask(collection, target="y", drop=OUT, collect_below=size)
+            dataset = on_dask(collection, target="y", drop=OUT, collect_below=size)
             fitted = clone(MODEL).fit(dataset)
             assert fitted.feature_names_in_.tolist() == FEATURES
         scores = dataset.scores(fitted, columns=["id"]).compute()

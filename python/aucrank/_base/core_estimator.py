@@ -48,7 +48,6 @@ from aucrank._utils.params import check_seed, check_verbose
 from aucrank._utils.threads import effective_n_threads, threads_for
 from aucrank._utils.warn import warn_caller
 from aucrank.data import Dataset
-from aucrank.data._cluster import QueriedRows
 from aucrank.data._dataset import refuse_for_dataset, refuse_with_dataset
 from aucrank.data._raw import RawRows
 from aucrank.data._stored import Rows
@@ -424,7 +423,10 @@ class CoreEstimator(
         if facts.blocks is not None and facts.blocks.latest is not None:
             warn_of_few_ranges(facts.blocks.latest)
         seed = check_seed(getattr(self, "random_state", None))
-        self._fit_facts(DatasetContext(dataset, facts, seed, n_threads, progress))
+        is_seeded = getattr(self, "random_state", None) is not None
+        self._fit_facts(
+            DatasetContext(dataset, facts, seed, n_threads, progress, is_seeded=is_seeded)
+        )
         if (reading := dataset.reading) is not None:
             self._set_reading(reading)
 
@@ -453,13 +455,11 @@ class CoreEstimator(
         with errors_by_name(schema):
             if self._fits_dataset == "passes":
                 model = self._fit_passes(whole.raw_rows(), context)
-            elif whole.is_queried(self):
+            elif whole.is_queried(self) and not whole.fits_worker(self):
                 params = self._core_params(context.scope)
-                with dataset.rows(facts, self._dataset_binning(params), n_threads) as rows:
+                with whole.rows(self, self._dataset_binning(params)) as rows:
                     warn(partial(SumsOfValues.in_bins, rows, n_threads))
                     model = self._fit_rows(rows, params, context)
-                if isinstance(rows, QueriedRows):
-                    progress.say(rows.said())
             else:
                 binning = self._dataset_binning(self._core_params(context.scope))
                 coding = {**binning, "level_rates": "raw"}

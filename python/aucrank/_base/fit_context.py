@@ -1,10 +1,13 @@
 """Inputs of the fit of a model, the same for all estimators."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aucrank import _core
 from aucrank._base.fit_progress import FitProgress
+from aucrank._base.persistence import encode_params
 from aucrank._base.validation_set import ValidationSet
 from aucrank._base.warm_start import WarmStart
 from aucrank._data.facts import Facts
@@ -13,7 +16,13 @@ from aucrank._data.schema import Schema
 from aucrank._utils.sizes import megabytes
 from aucrank._utils.words import plural
 from aucrank.data import Dataset
+from aucrank.data._checkpoint import logged_rows
+from aucrank.data._cluster import QueriedRows
 from aucrank.data._raw import RawRows
+from aucrank.data._stored import Rows
+
+#: Parameters on which no question of a fit depends but for their number.
+_OF_NO_QUESTION = ("n_jobs", "random_state", "time_limit", "verbose", "warm_start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +169,8 @@ class DatasetContext:
         ``progress.observer`` goes to the core.
     known_rows : RawRows or None, default=None
         The rows for passes over raw values, if an enclosing fit has created them from these facts.
+    is_seeded : bool, default=True
+        Whether another fit would have the same seed.
     """
 
     dataset: Dataset
@@ -168,11 +179,20 @@ class DatasetContext:
     n_threads: int
     progress: FitProgress
     known_rows: RawRows | None = None
+    is_seeded: bool = True
 
     def is_queried(self, estimator: Any) -> bool:
         """Whether the rows of a fit are queried where they are, and not coded here."""
         asks_rows: bool = estimator._asks_rows(self.facts.schema, self.facts.n_rows)
         return asks_rows and not self.dataset.collects(self.facts, self._besides_codes(estimator))
+
+    def fits_worker(self, estimator: Any) -> bool:
+        """Whether a fit that could query rows has all of them on one worker of a cluster.
+
+        Callbacks cannot be called from there.
+        """
+        besides = self._besides_codes(estimator)
+        return not self.progress.has_callbacks and self.dataset.fits_worker(self.facts, besides)
 
     def codes_are_here(self, estimator: Any) -> bool:
         """Whether a fit that needs the codes of all rows has them here, and not on a worker."""
@@ -194,6 +214,65 @@ class DatasetContext:
             n_rows, size = plural(facts.n_rows, "row"), megabytes(codes.n_bytes)
             self.progress.say(f"{n_rows} collected from the cluster, {size} of codes")
         return codes
+
+    @contextmanager
+    def rows(self, estimator: Any, binning: dict[str, Any], n_folds: int = 1) -> Iterator[Rows]:
+        """Code the rows for a fit that queries them, and keep their answers if that is wanted.
+
+        Parameters
+        ----------
+        estimator : CoreEstimator
+            The one being fitted.
+        binning : dict
+            Parameters of the bins, in the form of the core.
+        n_folds : int, default=1
+            Number of folds that are left out in turn.
+
+        Yields
+        ------
+        Rows
+            In the bins of all rows.
+
+        Raises
+        ------
+        ValueError
+            If answers cannot be kept for another fit.
+        """
+        dataset = self.dataset
+        folder, name = dataset.checkpoint, type(estimator).__name__
+        if folder is not None and not self.is_seeded:
+            raise ValueError(
+                f"checkpoint is {str(folder)!r}, but each fit of this {name} draws another seed,"
+                " so that none can go on from the answers of another: let random_state be a number"
+            )
+        with dataset.rows(self.facts, binning, self.n_threads) as rows:
+            if folder is None:
+                yield rows
+            else:
+                identity = self._identity(estimator, n_folds)
+                with logged_rows(rows, folder, name, identity, self.n_threads) as logged:
+                    yield logged
+                n_read = plural(logged.n_read, "answer")
+                self.progress.say(
+                    f"{n_read} taken from {str(folder)!r}, {logged.n_added:,} added to them"
+                )
+        if isinstance(rows, QueriedRows):
+            self.progress.say(rows.said())
+
+    def _identity(self, estimator: Any, n_folds: int) -> dict[str, Any]:
+        """Return what distinguishes the questions of a fit from those of others."""
+        params = estimator.get_params(deep=False)
+        given = {name: value for name, value in params.items() if name not in _OF_NO_QUESTION}
+        facts = self.facts
+        return {
+            "class": type(estimator).__name__,
+            "params": encode_params(given),
+            "seed": self.seed,
+            "n_folds": n_folds,
+            "columns": [repr(feature.name) for feature in facts.schema.features],
+            "other_columns": facts.other_columns,
+            "classes": [repr(label) for label in facts.target.classes.tolist()],
+        }
 
     def _besides_codes(self, estimator: Any) -> int:
         n_bytes: int = estimator._bytes_besides_codes(

@@ -125,6 +125,11 @@ class FitProgress:
         return self if listens or self._listener is not None else None
 
     @property
+    def has_callbacks(self) -> bool:
+        """Whether something other than printed lines is to follow the parts of the fit."""
+        return self._tasks is not None or self._listener is not None
+
+    @property
     def seconds(self) -> float:
         """Time since the fit began."""
         return perf_counter() - self._begin

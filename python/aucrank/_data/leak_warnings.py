@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._core import MISSING_CODE, StoredRows, sums_of_bins
+from aucrank._core import MISSING_CODE, sums_of_bins
 from aucrank._data.column_warnings import ColumnWarning, in_words, is_inner_fit
 from aucrank._data.schema import Schema
 from aucrank._data.scores import auc_of_bins, auc_of_groups
 from aucrank._utils.warn import warn_caller
 
 if TYPE_CHECKING:
-    from aucrank.data._stored import RemoteRows
+    from aucrank.data._stored import Rows
 
 #: Minimal AUC of a column that may leak the label. The highest of the 747 columns of 28 real data
 #: sets is 0.976.
@@ -211,7 +211,7 @@ class SumsOfValues:
     """Number of rows; a whole weight counts as copies."""
 
     @classmethod
-    def in_bins(cls, rows: StoredRows | RemoteRows, n_threads: int) -> list[SumsOfValues]:
+    def in_bins(cls, rows: Rows, n_threads: int) -> list[SumsOfValues]:
         """Return those of each column of coded rows, which are queried once."""
         of_columns = sums_of_bins(rows, secrets.randbits(63), n_threads)
         return [cls(*(part.astype(np.float64) for part in parts)) for parts in of_columns]

@@ -1,8 +1,9 @@
-"""Atomic writing of files."""
+"""Atomic writing of files, and locks."""
 
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -103,3 +104,71 @@ def _take_after(path: Path, like: os.stat_result) -> None:
             os.chown(path, like.st_uid, like.st_gid)
     # After the owner, because changing it clears bits.
     path.chmod(stat.S_IMODE(like.st_mode))
+
+
+class FileLock:
+    """A lock on a file, which no other process and no other lock of this one can have.
+
+    It ends with `release`, or with the process, however that ends.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; it is created if there is none, and nobody else may read it.
+
+    Attributes
+    ----------
+    is_held : bool
+        Whether the file is locked by this, and not by another one.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        self._descriptor = os.open(path, flags, 0o600)
+        self.is_held = _lock(self._descriptor)
+        if not self.is_held:
+            os.close(self._descriptor)
+
+    def release(self) -> None:
+        """Unlock the file."""
+        if self.is_held:
+            self.is_held = False
+            # A process that was forked meanwhile has the same lock.
+            _unlock(self._descriptor)
+            os.close(self._descriptor)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    #: A byte that no file has: Windows would not let others read one that is locked.
+    _BEYOND = 1 << 62
+
+    def _lock(descriptor: int) -> bool:
+        os.lseek(descriptor, _BEYOND, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        os.lseek(descriptor, _BEYOND, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            # A file system without locks, such as some network mounts.
+            return True
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,26 @@ if TYPE_CHECKING:
 #: Maximal number of results that are gathered unmerged, and that one task merges.
 MERGED_AT_ONCE = 8
 
+#: Bytes of rows, with what a fit takes besides them, that any worker is taken to have room for.
+_ROOM_OF_WORKER = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class SizeLimits:
+    """Bytes below which all rows are brought to one place, with what a fit takes besides them.
+
+    Attributes
+    ----------
+    collect_below : int
+        For this process; 0 for never.
+    worker_below : int or None
+        For one worker, where sums would do as well; 0 for never, None for 1 GB, or half of the
+        memory of the smallest worker if the engine knows it and that is less.
+    """
+
+    collect_below: int
+    worker_below: int | None
+
 
 class ClusterSource(TypedSource, Engine):
     """Partitions that are on workers, or can be computed there.
@@ -48,16 +68,16 @@ class ClusterSource(TypedSource, Engine):
         Short description.
     names : list of str
         Names of all columns, in order.
-    collect_below : int
-        Bytes that rows may take here, besides what a fit to them takes; 0 for none.
+    limits : SizeLimits
+        How many rows are brought to one place.
     """
 
     is_cluster = True
 
-    def __init__(self, description: str, names: list[str], collect_below: int) -> None:
+    def __init__(self, description: str, names: list[str], limits: SizeLimits) -> None:
         self.description = description
         self.names = names
-        self.collect_below = collect_below
+        self._limits = limits
 
     @abstractmethod
     def map(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -106,7 +126,21 @@ class ClusterSource(TypedSource, Engine):
 
     def collects(self, n_bytes: int) -> bool:
         """Whether so many bytes are below the limit of the data set."""
-        return n_bytes < self.collect_below
+        return n_bytes < self._limits.collect_below
+
+    def fits_worker(self, n_bytes: int) -> bool:
+        """Whether so many bytes are below the limit for one worker."""
+        limit = self._limits.worker_below
+        if limit is None:
+            if n_bytes >= _ROOM_OF_WORKER:
+                return False
+            memory = self.worker_memory()
+            limit = _ROOM_OF_WORKER if memory is None else min(_ROOM_OF_WORKER, memory // 2)
+        return n_bytes < limit
+
+    @abstractmethod
+    def worker_memory(self) -> int | None:
+        """Return the bytes of memory of the smallest worker; None if the engine has no figure."""
 
     def need_collected(self, n_bytes: int, n_rows: int, name: str) -> None:
         """Check that so many bytes are below the limit of the data set.
@@ -123,8 +157,8 @@ class ClusterSource(TypedSource, Engine):
                 f"{name} cannot be learned from sums: it needs all {n_rows:,} rows of"
                 f" {self.description} here, which with what a fit takes besides them is"
                 f" {megabytes(n_bytes)}, and collect_below of the data set is"
-                f" {megabytes(self.collect_below)}; if this machine has the memory, let it be"
-                f" collect_below={size!r}"
+                f" {megabytes(self._limits.collect_below)}; if this machine has the memory, let it"
+                f" be collect_below={size!r}"
             )
 
     def rows(
@@ -305,14 +339,14 @@ class FutureSource(ClusterSource):
         Names of all columns, in order.
     n_partitions : int
         At least 1.
-    collect_below : int
+    limits : SizeLimits
         See `ClusterSource`.
     """
 
     def __init__(
-        self, description: str, names: list[str], n_partitions: int, collect_below: int
+        self, description: str, names: list[str], n_partitions: int, limits: SizeLimits
     ) -> None:
-        super().__init__(description, names, collect_below)
+        super().__init__(description, names, limits)
         self.n_partitions = n_partitions
 
     @abstractmethod

@@ -12,7 +12,7 @@ from aucrank._data.facts import Facts
 from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
-from aucrank.data._cluster import FutureSource, QueriedRows
+from aucrank.data._cluster import FutureSource, QueriedRows, SizeLimits
 from aucrank.data._holder import Scoring
 from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
 
@@ -37,7 +37,7 @@ class DaskSource(FutureSource):
         Client to compute with; None for the current one.
     timeout : float or None
         Seconds for which a fit waits while no worker is available; None to wait for ever.
-    collect_below : int
+    limits : SizeLimits
         See `ClusterSource`.
 
     Raises
@@ -51,7 +51,7 @@ class DaskSource(FutureSource):
     """
 
     def __init__(
-        self, collection: Any, client: Any, timeout: float | None, collect_below: int
+        self, collection: Any, client: Any, timeout: float | None, limits: SizeLimits
     ) -> None:
         self._delayed = import_extra("dask", "dask", "Dataset.from_dask").delayed
         self._distributed = import_extra("distributed", "dask", "Dataset.from_dask")
@@ -75,7 +75,7 @@ class DaskSource(FutureSource):
         self._partitions = collection.to_delayed()
         description = f"the Dask collection of {len(self._partitions)} partitions"
         names = check_column_names(list(collection.columns), description)
-        super().__init__(description, names, len(self._partitions), collect_below)
+        super().__init__(description, names, len(self._partitions), limits)
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call ``function(partition, number, *args)`` on the workers; return futures."""
@@ -185,6 +185,16 @@ class DaskSource(FutureSource):
         for future, owner in list(self._owners.items()):
             if owner == me:
                 future.release()
+
+    def worker_memory(self) -> int | None:
+        """Return the least limit of memory of the workers that have one."""
+        client = self._open_client()
+        try:
+            known = client.sync(client.scheduler.identity, callback_timeout=_ANSWER_WITHIN)
+        except OSError as err:
+            raise self._unreachable() from err
+        sizes = (worker.get("memory_limit") for worker in known["workers"].values())
+        return min((size for size in sizes if size), default=None)
 
     def _why_idle(self, futures: Sequence[Any]) -> str | None:
         """Return why no worker is working on futures, None if one is."""

@@ -31,7 +31,7 @@ from aucrank.data._engine import Engine, LocalEngine
 from aucrank.data._holder import Scoring
 from aucrank.data._made import MadeFromSources
 from aucrank.data._raw import RawRows
-from aucrank.data._stored import Rows
+from aucrank.data._stored import UnloggedRows
 
 
 class Dataset(MadeFromSources):
@@ -66,6 +66,9 @@ class Dataset(MadeFromSources):
         None.
     spill_dir : path-like, default=None
         Folder for the temporary files of a fit; None for the system's.
+    checkpoint : path-like, default=None
+        Folder for the answers of the rows to a fit that queries them, from which the same fit goes
+        on after it was interrupted; created if there is none. None to keep no answers.
 
     See Also
     --------
@@ -95,6 +98,7 @@ class Dataset(MadeFromSources):
         columns: Sequence[str] | None = None,
         drop: Sequence[str] = (),
         spill_dir: PathLike | None = None,
+        checkpoint: PathLike | None = None,
     ) -> None:
         if target is None and positive is not None:
             raise ValueError(f"positive is {positive!r}, but no target is named")
@@ -130,6 +134,8 @@ class Dataset(MadeFromSources):
             raise ValueError(f"columns holds {taken[0]!r}, which is the {role_of[taken[0]]}")
         if spill_dir is not None and not os.path.isdir(spill_dir):
             raise NotADirectoryError(f"spill_dir is not a folder: {os.fspath(spill_dir)}")
+        if checkpoint is not None and os.path.lexists(checkpoint) and not os.path.isdir(checkpoint):
+            raise NotADirectoryError(f"checkpoint is not a folder: {os.fspath(checkpoint)}")
         self._passes = Passes(source)
         self._engine = source if isinstance(source, Engine) else LocalEngine()
         self._target = target
@@ -141,6 +147,7 @@ class Dataset(MadeFromSources):
         self._columns = list(columns)
         self._drop = list(drop)
         self._spill_dir = spill_dir
+        self._checkpoint = checkpoint
 
     def __repr__(self) -> str:
         said = [self._passes.source.description]
@@ -208,6 +215,11 @@ class Dataset(MadeFromSources):
     def spill_dir(self) -> PathLike | None:
         """Folder for the temporary files of a fit."""
         return self._spill_dir
+
+    @property
+    def checkpoint(self) -> PathLike | None:
+        """Folder for the answers of the rows to a fit."""
+        return self._checkpoint
 
     @property
     def is_counted(self) -> bool:
@@ -425,7 +437,7 @@ class Dataset(MadeFromSources):
 
     def rows(
         self, facts: Facts, binning: dict[str, Any], n_threads: int
-    ) -> AbstractContextManager[Rows]:
+    ) -> AbstractContextManager[UnloggedRows]:
         """Choose bins and code the rows; for estimators.
 
         Parameters
@@ -462,6 +474,23 @@ class Dataset(MadeFromSources):
             False for rows that are read here anyway.
         """
         return self._engine.collects(_stored.bytes_of_codes(facts) + besides)
+
+    def fits_worker(self, facts: Facts, besides: int) -> bool:
+        """Whether rows of a cluster are few enough for one worker; for estimators.
+
+        Parameters
+        ----------
+        facts : Facts
+            The result of `facts` for these rows.
+        besides : int
+            As for `collects`.
+
+        Returns
+        -------
+        bool
+            False for rows that are read here anyway.
+        """
+        return self._engine.fits_worker(_stored.bytes_of_codes(facts) + besides)
 
     def codes(
         self, facts: Facts, binning: dict[str, Any], n_threads: int, besides: int, name: str

@@ -20,7 +20,7 @@ from aucrank.data._holder import Scoring
 from aucrank.data._raw import RawRows, ReadRows
 from aucrank.data._sampled import Bounds, LeastRows, MostRows
 from aucrank.data._scores import WeightUnit, unit_of_weights
-from aucrank.data._stored import Rows, stored_rows
+from aucrank.data._stored import UnloggedRows, stored_rows
 
 if TYPE_CHECKING:
     from aucrank.data._dataset import Dataset
@@ -37,6 +37,10 @@ class Engine(ABC):
 
     def collects(self, n_bytes: int) -> bool:
         """Whether rows elsewhere are brought here for a fit that takes so many bytes for them."""
+        return False
+
+    def fits_worker(self, n_bytes: int) -> bool:
+        """Whether rows elsewhere are brought to one worker for a fit that could query them."""
         return False
 
     def need_collected(self, n_bytes: int, n_rows: int, name: str) -> None:
@@ -62,7 +66,7 @@ class Engine(ABC):
     @abstractmethod
     def rows(
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
-    ) -> AbstractContextManager[Rows]:
+    ) -> AbstractContextManager[UnloggedRows]:
         """Choose bins and code the rows; see `Dataset.rows`."""
 
     @abstractmethod
@@ -182,7 +186,7 @@ class LocalEngine(Engine):
 
     def rows(
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
-    ) -> AbstractContextManager[Rows]:
+    ) -> AbstractContextManager[UnloggedRows]:
         """Code the rows into memory, or into a file if they take much."""
         return nullcontext(self.codes(dataset, facts, binning, n_threads))
 

@@ -17,6 +17,7 @@ from aucrank._utils.dialects import Dialect
 from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_int, check_real
 from aucrank._utils.sizes import check_size
+from aucrank.data._cluster import SizeLimits
 from aucrank.data._dask import DaskSource
 from aucrank.data._ray import RaySource
 from aucrank.data._spark import SparkSource
@@ -49,6 +50,7 @@ class MadeFromSources(InPieces):
         missing: Sequence[str] | Mapping[str, Sequence[str]] = (),
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of Parquet files; needs pyarrow.
 
@@ -84,6 +86,9 @@ class MadeFromSources(InPieces):
             Maximal number of rows in memory at a time.
         spill_dir : path-like, default=None
             Folder for the temporary files of a fit; None for the system's.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -114,6 +119,7 @@ class MadeFromSources(InPieces):
             columns=columns,
             drop=drop,
             spill_dir=spill_dir,
+            checkpoint=checkpoint,
         )
 
     @classmethod
@@ -140,6 +146,7 @@ class MadeFromSources(InPieces):
         skip_footer: int | None = None,
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of CSV files, also gzipped; needs pyarrow.
 
@@ -195,6 +202,9 @@ class MadeFromSources(InPieces):
             Maximal number of rows in memory at a time.
         spill_dir : path-like, default=None
             Folder for the temporary files of a fit; None for the system's.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -233,6 +243,7 @@ class MadeFromSources(InPieces):
             columns=columns,
             drop=drop,
             spill_dir=spill_dir,
+            checkpoint=checkpoint,
         )
 
     @classmethod
@@ -250,6 +261,7 @@ class MadeFromSources(InPieces):
         drop: Sequence[str] = (),
         chunk_rows: int = _CHUNK_ROWS,
         spill_dir: PathLike | None = None,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of frames, or of a query that is run again in each pass.
 
@@ -282,6 +294,9 @@ class MadeFromSources(InPieces):
             Maximal number of rows per batch; larger frames are split.
         spill_dir : path-like, default=None
             Folder for the temporary files of a fit; None for the system's.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -325,6 +340,7 @@ class MadeFromSources(InPieces):
             columns=columns,
             drop=drop,
             spill_dir=spill_dir,
+            checkpoint=checkpoint,
         )
 
     @classmethod
@@ -343,6 +359,8 @@ class MadeFromSources(InPieces):
         client: Any = None,
         timeout: float | None = 300.0,
         collect_below: int | str = "256MB",
+        worker_below: int | str | None = None,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of a Dask data frame, which stay on the workers of its cluster.
 
@@ -381,9 +399,15 @@ class MadeFromSources(InPieces):
         collect_below : int or str, default="256MB"
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
             besides them are less, the rows come to this process once, and are learned from in
-            memory: it is faster, and gives the same model. Beyond, the workers are queried for
-            sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
-            never.
+            memory: it is faster, and gives the same model. 0 for never.
+        worker_below : int or str, default=None
+            The same for the rows of learners that could query the workers for sums: where they take
+            less, one worker gets all codes and fits the same model, without a query. None for 1 GB,
+            or half of the memory of the smallest worker if that is known and less; 0 for never. For
+            learners that need all rows, such as forests, one worker does it in any case.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -409,7 +433,7 @@ class MadeFromSources(InPieces):
                 collection,
                 client,
                 _timeout_of(timeout),
-                check_size(collect_below, "collect_below"),
+                _limits_of(collect_below, worker_below),
             ),
             target=target,
             positive=positive,
@@ -418,6 +442,7 @@ class MadeFromSources(InPieces):
             time=time,
             columns=columns,
             drop=drop,
+            checkpoint=checkpoint,
         )
 
     @classmethod
@@ -435,6 +460,8 @@ class MadeFromSources(InPieces):
         drop: Sequence[str] = (),
         timeout: float | None = 300.0,
         collect_below: int | str = "256MB",
+        worker_below: int | str | None = None,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows stored in Ray, which stay in its cluster.
 
@@ -471,9 +498,15 @@ class MadeFromSources(InPieces):
         collect_below : int or str, default="256MB"
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
             besides them are less, the rows come to this process once, and are learned from in
-            memory: it is faster, and gives the same model. Beyond, the workers are queried for
-            sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
-            never.
+            memory: it is faster, and gives the same model. 0 for never.
+        worker_below : int or str, default=None
+            The same for the rows of learners that could query the workers for sums: where they take
+            less, one worker gets all codes and fits the same model, without a query. None for 1 GB,
+            or half of the memory of the smallest worker if that is known and less; 0 for never. For
+            learners that need all rows, such as forests, one worker does it in any case.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -494,7 +527,7 @@ class MadeFromSources(InPieces):
         In an actor, coded rows take one byte per value and about twelve bytes more.
         """
         return cls(
-            RaySource(blocks, _timeout_of(timeout), check_size(collect_below, "collect_below")),
+            RaySource(blocks, _timeout_of(timeout), _limits_of(collect_below, worker_below)),
             target=target,
             positive=positive,
             weight=weight,
@@ -502,6 +535,7 @@ class MadeFromSources(InPieces):
             time=time,
             columns=columns,
             drop=drop,
+            checkpoint=checkpoint,
         )
 
     @classmethod
@@ -520,6 +554,8 @@ class MadeFromSources(InPieces):
         timeout: float | None = 300.0,
         task_timeout: float | None = None,
         collect_below: int | str = "256MB",
+        worker_below: int | str | None = None,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Rows of a Spark data frame, which stay in its cluster.
 
@@ -561,9 +597,15 @@ class MadeFromSources(InPieces):
         collect_below : int or str, default="256MB"
             Bytes, as a number or as text such as "2GB". Where the coded rows and what a fit takes
             besides them are less, the rows come to this process once, and are learned from in
-            memory: it is faster, and gives the same model. Beyond, the workers are queried for
-            sums; of learners that need all rows, such as forests, one worker fits the model. 0 for
-            never.
+            memory: it is faster, and gives the same model. 0 for never.
+        worker_below : int or str, default=None
+            The same for the rows of learners that could query the workers for sums: where they take
+            less, one worker gets all codes and fits the same model, without a query. None for 1 GB,
+            or half of the memory of the smallest worker if that is known and less; 0 for never. For
+            learners that need all rows, such as forests, one worker does it in any case.
+        checkpoint : path-like, default=None
+            Folder in which a fit that queries the rows keeps their answers, a file for each fit;
+            after an interruption or a crash, the same fit goes on from it. None to keep none.
 
         Returns
         -------
@@ -593,7 +635,7 @@ class MadeFromSources(InPieces):
                 drop,
                 _timeout_of(timeout),
                 _timeout_of(task_timeout, "task_timeout"),
-                check_size(collect_below, "collect_below"),
+                _limits_of(collect_below, worker_below),
             ),
             target=target,
             positive=positive,
@@ -602,6 +644,7 @@ class MadeFromSources(InPieces):
             time=time,
             columns=columns,
             drop=drop,
+            checkpoint=checkpoint,
         )
 
     @classmethod
@@ -721,6 +764,13 @@ class MadeFromSources(InPieces):
         return cls(
             source, target=target, positive=positive, weight=weight, columns=columns, drop=drop
         )
+
+
+def _limits_of(collect_below: int | str, worker_below: int | str | None) -> SizeLimits:
+    return SizeLimits(
+        check_size(collect_below, "collect_below"),
+        None if worker_below is None else check_size(worker_below, "worker_below"),
+    )
 
 
 def _timeout_of(value: float | None, name: str = "timeout") -> float | None:

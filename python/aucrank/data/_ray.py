@@ -9,7 +9,7 @@ from aucrank._data.facts import Facts
 from aucrank._data.passes import check_column_names
 from aucrank._utils.extras import import_extra
 from aucrank.data import _holder
-from aucrank.data._cluster import FutureSource, QueriedRows
+from aucrank.data._cluster import FutureSource, QueriedRows, SizeLimits
 from aucrank.data._holder import Scoring
 from aucrank.data._patience import LOOK_AGAIN, ClusterError, Patience
 
@@ -29,7 +29,7 @@ class RaySource(FutureSource):
         The blocks.
     timeout : float or None
         Seconds for which a fit waits while no node has CPUs; None to wait for ever.
-    collect_below : int
+    limits : SizeLimits
         See `ClusterSource`.
 
     Raises
@@ -42,7 +42,7 @@ class RaySource(FutureSource):
         If there is no block.
     """
 
-    def __init__(self, blocks: Any, timeout: float | None, collect_below: int) -> None:
+    def __init__(self, blocks: Any, timeout: float | None, limits: SizeLimits) -> None:
         self.description = "the blocks of Ray"
         self._timeout = timeout
         self._ray = import_extra("ray", "ray", "Dataset.from_ray")
@@ -63,7 +63,7 @@ class RaySource(FutureSource):
         description = f"the {len(refs)} blocks of Ray"
         names = self.gather([self._on_part.remote(refs[0], 0, (_names, ()))])[0]
         names = check_column_names(names, description)
-        super().__init__(description, names, len(refs), collect_below)
+        super().__init__(description, names, len(refs), limits)
 
     def _with_rows(self, refs: list[Any]) -> list[Any]:
         """Return the blocks that have rows: Ray may lose the columns of empty ones."""
@@ -129,6 +129,12 @@ class RaySource(FutureSource):
     def fetch(self, number: int) -> Any:
         """Fetch a block."""
         return self.gather([self._blocks[number]])[0]
+
+    def worker_memory(self) -> int | None:
+        """Return the least memory of the nodes."""
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        sizes = [int(node["memory"]) for node in nodes if node.get("CPU") and "memory" in node]
+        return min(sizes, default=None)
 
     def scores(self, dataset: "Dataset", scoring: Scoring) -> Any:
         """Score the rows in tasks; return a `ray.data.Dataset`."""

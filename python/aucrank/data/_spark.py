@@ -15,9 +15,10 @@ import narwhals.stable.v2 as nw
 from aucrank._data.facts import Facts
 from aucrank._data.passes import DataChangedError, check_column_names
 from aucrank._utils.extras import import_extra
+from aucrank._utils.sizes import parse_size
 from aucrank._utils.words import plural
 from aucrank.data import _holder
-from aucrank.data._cluster import MERGED_AT_ONCE, ClusterSource, QueriedRows
+from aucrank.data._cluster import MERGED_AT_ONCE, ClusterSource, QueriedRows, SizeLimits
 from aucrank.data._holder import Scoring
 from aucrank.data._patience import ClusterError
 from aucrank.data._spark_jobs import SparkJobs
@@ -36,6 +37,9 @@ _PIECE = 32 * 2**20
 
 #: Number of fits whose rows a worker holds at a time.
 _FITS = 2
+
+#: Memory besides the heap of an executor where the session sets none.
+_LEAST_OVERHEAD = "384m"
 
 #: Seconds for which the end of a fit waits for workers to release its rows.
 _FORGET_WITHIN = 10.0
@@ -56,7 +60,7 @@ class SparkSource(ClusterSource):
         Seconds for which a fit waits while Spark runs no task; None to wait for ever.
     task_timeout : float or None
         Seconds for which tasks may run without any of them ending; None for no limit.
-    collect_below : int
+    limits : SizeLimits
         See `ClusterSource`.
 
     Raises
@@ -76,7 +80,7 @@ class SparkSource(ClusterSource):
         drop: Sequence[str],
         timeout: float | None,
         task_timeout: float | None,
-        collect_below: int,
+        limits: SizeLimits,
     ) -> None:
         caller = "Dataset.from_spark"
         sql = import_extra("pyspark.sql", "spark", caller)
@@ -99,7 +103,7 @@ class SparkSource(ClusterSource):
         if frame.isStreaming:
             raise ValueError("frame is a stream, which cannot be read several times")
         names = check_column_names(frame.columns, "the Spark frame")
-        super().__init__("the Spark frame", names, collect_below)
+        super().__init__("the Spark frame", names, limits)
         self._frame = frame
         # Each pass reads the same columns, since they determine how Spark partitions the rows.
         wanted = set(names).difference(drop) if used is None else set(used)
@@ -213,6 +217,10 @@ class SparkSource(ClusterSource):
         return self._plain(scoring.needed).mapInArrow(
             lambda batches: _score(batches, scoring), self._types.StructType(fields)
         )
+
+    def worker_memory(self) -> int | None:
+        """Return the memory that executors leave to Python, as far as the session limits it."""
+        return _memory_of_python(self._context.getConf(), self._context.master)
 
     @property
     def n_cpus(self) -> int:
@@ -634,6 +642,22 @@ def _table(batches: Iterator[Any], names: list[str]) -> Any:
     if some:
         return pyarrow.Table.from_batches(some).rename_columns(names)
     return pyarrow.table({name: pyarrow.nulls(0) for name in names})
+
+
+def _memory_of_python(conf: Any, master: str) -> int | None:
+    """Return the bytes that an executor leaves to one Python worker; None if nothing limits it."""
+    if size := conf.get("spark.executor.pyspark.memory"):
+        return _bytes_of_setting(size) // int(conf.get("spark.executor.cores", "1"))
+    if not master.startswith(("yarn", "k8s")):
+        return None
+    # These kill an executor that takes more than its heap and this.
+    return _bytes_of_setting(conf.get("spark.executor.memoryOverhead", _LEAST_OVERHEAD))
+
+
+def _bytes_of_setting(size: str) -> int:
+    """Return the bytes of a setting of Spark, which is in megabytes if it has no unit."""
+    found = parse_size(f"{size}m" if size.strip().isdecimal() else size)
+    return 0 if found is None else found
 
 
 def quoted(name: str) -> str:

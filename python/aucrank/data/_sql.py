@@ -27,7 +27,7 @@ from aucrank.data._gathered import Gathered
 from aucrank.data._holder import Scoring
 from aucrank.data._sampled import Bounds
 from aucrank.data._scores import Scores, WeightUnit, in_units, spilling_state
-from aucrank.data._stored import Rows
+from aucrank.data._stored import UnloggedRows
 
 if TYPE_CHECKING:
     from aucrank.data._dataset import Dataset
@@ -251,7 +251,7 @@ class SqlSource(TypedSource, Engine):
 
     def rows(
         self, dataset: "Dataset", facts: Facts, binning: dict[str, Any], n_threads: int
-    ) -> AbstractContextManager[Rows]:
+    ) -> AbstractContextManager[UnloggedRows]:
         """Raise an error: rows cannot be coded."""
         raise self.refusal()
 

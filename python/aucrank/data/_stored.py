@@ -36,8 +36,11 @@ class RemoteRows(Protocol):
         """Return the merged answer of all rows to a query of the core."""
 
 
+#: Rows whose answers are not kept.
+UnloggedRows = _core.StoredRows | RemoteRows
+
 #: Rows that a fit of the core queries.
-Rows = _core.StoredRows | RemoteRows
+Rows = UnloggedRows | _core.LoggedRows
 
 
 def stored_rows(dataset: "Dataset", facts: Facts, frame: bytes, n_threads: int) -> _core.StoredRows:

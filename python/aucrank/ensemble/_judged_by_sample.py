@@ -108,7 +108,7 @@ class JudgedBySample:
         binning = booster._dataset_binning(params)
         codes = None if whole.is_queried(booster) else whole.codes(booster, binning)
         with (
-            whole.dataset.rows(facts, binning, n_threads) if codes is None else nullcontext(codes)
+            whole.rows(booster, binning, self._n_folds) if codes is None else nullcontext(codes)
         ) as rows:
             blocks = None if sample.blocks is None else sample.blocks.core
             batch = (sample.columns, sample.labels, sample.weight, blocks)

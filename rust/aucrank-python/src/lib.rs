@@ -76,8 +76,8 @@ mod _core {
     use super::roc::{RocCurve, roc_auc, roc_curve};
     #[pymodule_export]
     use super::rows::{
-        PyCodedMatrix, PyRowDigest, PyRowSample, PyStoredRows, PySurvey, PyWeightRange,
-        answer_rows, deal_among, merge_answers, sampled_rows, sums_of_bins,
+        PyCodedMatrix, PyLoggedRows, PyRowDigest, PyRowSample, PyStoredRows, PySurvey,
+        PyWeightRange, answer_rows, deal_among, merge_answers, sampled_rows, sums_of_bins,
     };
     #[pymodule_export]
     use super::run::ColumnError;

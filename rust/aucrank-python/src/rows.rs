@@ -8,8 +8,8 @@ use aucrank::data::{
     Batch, BinningParams, ClassSums, Columns, FeatureBins, Folds, RowBlocks, WeightRange,
 };
 use aucrank::rows::{
-    Answer, Ask, CodedMatrix, RowDigest, RowFrame, RowSample, Rows, StoredRows, Survey,
-    deal_among as deal_among_rows, sums_by_code,
+    Answer, AnswerLog, Ask, CodedMatrix, LoggedRows, RowDigest, RowFrame, RowSample, Rows,
+    StoredRows, Survey, deal_among as deal_among_rows, sums_by_code,
 };
 use aucrank::{Interrupt, RankError};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -364,12 +364,58 @@ pub fn merge_answers<'py>(
     Ok(PyBytes::new(py, &merged.map_err(to_py_err)?))
 }
 
-/// Rows that a fit queries: stored here, or an engine with an attribute `frame` and a method
-/// `round`, both of bytes.
+/// Rows that a fit queries, with a file of the answers or without.
 #[derive(FromPyObject)]
 pub enum RowsArg<'py> {
+    Logged(PyRef<'py, PyLoggedRows>),
+    Unlogged(UnloggedRows<'py>),
+}
+
+/// Rows that are stored here, or an engine with an attribute `frame` and a method `round`, both of
+/// bytes.
+#[derive(FromPyObject)]
+pub enum UnloggedRows<'py> {
     Stored(PyRef<'py, PyStoredRows>),
     Engine(Bound<'py, PyAny>),
+}
+
+/// Rows with a file of the answers to one fit, which goes on from it.
+#[pyclass(name = "LoggedRows", module = "aucrank._core", frozen)]
+pub struct PyLoggedRows {
+    rows: Py<PyAny>,
+    log: AnswerLog,
+}
+
+#[pymethods]
+impl PyLoggedRows {
+    /// Opens the file of the path, or creates it; `fit_number` distinguishes the fit from others
+    /// that query the same rows.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        rows: Bound<'_, PyAny>,
+        path: PathBuf,
+        fit_number: u64,
+        n_threads: usize,
+    ) -> PyResult<Self> {
+        let queried: UnloggedRows<'_> = rows.extract()?;
+        let log = queried.fit(py, n_threads, None, |rows, interrupt| {
+            AnswerLog::open(&path, rows, fit_number, interrupt)
+        })?;
+        Ok(Self { rows: rows.unbind(), log })
+    }
+
+    /// Number of answers that were given from the file.
+    #[getter]
+    fn n_read(&self) -> u64 {
+        self.log.n_read()
+    }
+
+    /// Number of answers that were added to the file.
+    #[getter]
+    fn n_added(&self) -> u64 {
+        self.log.n_added()
+    }
 }
 
 /// Rows behind an engine.
@@ -398,6 +444,27 @@ impl Rows for EngineRows {
 impl RowsArg<'_> {
     /// Fits a model to the rows.
     pub fn fit<T: Send>(
+        &self,
+        py: Python<'_>,
+        n_threads: usize,
+        observer: Option<Py<PyAny>>,
+        fit: impl FnOnce(&dyn Rows, &Interrupt) -> Result<T, RankError> + Send,
+    ) -> PyResult<T> {
+        match self {
+            Self::Logged(logged) => {
+                let logged: &PyLoggedRows = logged;
+                let rows: UnloggedRows<'_> = logged.rows.extract(py)?;
+                rows.fit(py, n_threads, observer, |rows, interrupt| {
+                    fit(&LoggedRows::new(rows, &logged.log), interrupt)
+                })
+            }
+            Self::Unlogged(rows) => rows.fit(py, n_threads, observer, fit),
+        }
+    }
+}
+
+impl UnloggedRows<'_> {
+    fn fit<T: Send>(
         &self,
         py: Python<'_>,
         n_threads: usize,

@@ -179,6 +179,14 @@ pub enum RankError {
         /// What is wrong.
         message: String,
     },
+    /// A file that a fit cannot go on from.
+    #[error("{path}: {message}")]
+    BadLog {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        message: String,
+    },
     /// An error in the validation rows of a fit.
     #[error("in the rows to validate on: {0}")]
     InValidation(Box<RankError>),

@@ -174,7 +174,10 @@ def fit_ranker(
         ranker = _prepared(estimator, special_values)
         seed = _seed_of(ranker, context.seed)
         apart = _special_apart(ranker, special_values, schema)
-        inside = replace(context, seed=seed, progress=context.progress.of(ranker))
+        is_seeded = context.is_seeded or getattr(ranker, "random_state", None) is not None
+        inside = replace(
+            context, seed=seed, progress=context.progress.of(ranker), is_seeded=is_seeded
+        )
         ranker.classes_ = facts.target.classes
         if any(apart):
             inside = replace(inside, facts=facts.with_special_apart(apart), known_rows=None)

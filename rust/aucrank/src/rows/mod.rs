@@ -22,13 +22,14 @@
 //! - `histograms`: the sums from which trees are grown, cell by cell; `score_ranges`: sums by score;
 //! - `rates`, `rare_levels`: categories of few rows, and columns of their rates; `pair_rates`,
 //!   `pair_codes`: the same for pairs of categories of two features;
-//! - `together`: questions of several tasks in one; `training`: the rows of a fit, wherever they
-//!   are;
+//! - `together`: questions of several tasks in one; `answer_log`: a file of the answers, from which
+//!   a fit that was interrupted goes on; `training`: the rows of a fit, wherever they are;
 //! - `matrix`: all rows as codes in memory, for learners that need more than sums of cells;
 //!   `contents`: rows of a few distinct contents, gathered with the number of copies of each;
 //! - `row_sample`: the sample for learners that need rows rather than sums; `dealt`: folds and
 //!   holdouts, and digests that identify rows which are computed anew.
 
+mod answer_log;
 mod class_units;
 mod coded;
 mod coding;
@@ -65,6 +66,7 @@ mod training;
 mod view;
 pub(crate) mod words;
 
+pub use answer_log::{AnswerLog, LoggedRows};
 pub(crate) use class_units::{AskClassUnits, ClassUnits};
 pub(crate) use coded::CodedRows;
 pub(crate) use contents::gathered as gathered_contents;
