@@ -1,8 +1,9 @@
 //! What a fit cannot be given with rows elsewhere.
 
 use aucrank::boost::{
-    BagFolds, BoostedModel, FitExtras, GradientExtras, GradientParams, RankBoostParams,
-    fit_auc_boost, fit_gradient_boosting, fit_gradient_folds, fit_marti_rank, fit_rank_boost,
+    BagFolds, BoostedModel, FitExtras, GradientExtras, GradientParams, MartiParams,
+    RankBoostParams, fit_auc_boost, fit_gradient_boosting, fit_gradient_folds, fit_marti_rank,
+    fit_rank_boost,
 };
 use aucrank::data::{Batch, BinningParams, Columns, Folds, Labels, LevelRates};
 use aucrank::rows::{StoredRows, Survey};
@@ -63,5 +64,5 @@ fn what_needs_rows_in_memory_is_refused_by_name() {
     let stopped = GradientParams::stopped();
     let given = BagFolds::Given(&folds);
     assert_eq!(refused(fit_gradient_folds((&rows, 0), given, &stopped, &interrupt)), "folds");
-    assert!(fit_marti_rank((&rows, 0), &Default::default(), None, &interrupt).is_ok());
+    assert!(fit_marti_rank((&rows, 0), &MartiParams::default(), None, &interrupt).is_ok());
 }
