@@ -159,18 +159,15 @@ impl Rows for LoggedRows<'_> {
         // Held while the rows are queried: keys depend on the order of the questions.
         let mut file = self.log.file.lock().unwrap_or_else(PoisonError::into_inner);
         let key = combine(file.key, digest_of_question(ask));
-        let answer = match file.read(key)? {
-            Some(bytes) => {
-                let answer = Answer::from_bytes(&bytes, ask, self.frame());
-                self.log.n_read.fetch_add(1, Ordering::Relaxed);
-                answer.map_err(|_| file.damaged())?
-            }
-            None => {
-                let mut answer = self.rows.pass(ask, interrupt)?;
-                file.append(key, &answer.to_bytes())?;
-                self.log.n_added.fetch_add(1, Ordering::Relaxed);
-                answer
-            }
+        let answer = if let Some(bytes) = file.read(key)? {
+            let answer = Answer::from_bytes(&bytes, ask, self.frame());
+            self.log.n_read.fetch_add(1, Ordering::Relaxed);
+            answer.map_err(|_| file.damaged())?
+        } else {
+            let mut answer = self.rows.pass(ask, interrupt)?;
+            file.append(key, &answer.to_bytes())?;
+            self.log.n_added.fetch_add(1, Ordering::Relaxed);
+            answer
         };
         file.key = key;
         Ok(answer)
