@@ -34,20 +34,20 @@ mod weak;
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost, fit_auc_boost_rows};
 pub use boosted_model::BoostedModel;
 pub use error::BoostError;
-pub(crate) use gradient::GradientAsk;
+pub(crate) use gradient::{AskBag, AskMass, AskTrial};
 pub use gradient::{
     Axis, AxisPlaces, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut,
     GradientHeldOutParams, GradientNode, GradientParams, GradientTree, HeldOutMeasure, HeldOutRows,
     Interactions, LeafRows, Loss, PairTerm, fit_gradient_boosting, fit_gradient_boosting_rows,
     fit_gradient_folds, fit_gradient_folds_rows,
 };
-pub(crate) use marti::ProgramAsk;
+pub(crate) use marti::AskProgram;
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiNode,
     MartiParams, MassTile, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
     fit_marti_rank, fit_marti_rank_rows, marti_boost,
 };
-pub(crate) use queried_rounds::RoundAsk;
+pub(crate) use queried_rounds::AskRound;
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost, fit_rank_boost_rows};
 pub use rounds::{FitExtras, RoundParams};
 pub use scored::{RowScorer, ScoredTerm};

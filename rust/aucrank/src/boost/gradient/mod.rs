@@ -75,6 +75,6 @@ pub use loss::Loss;
 pub use model::{GradientBag, GradientBoosted};
 pub use pair_table::{Axis, AxisPlaces, PairTerm};
 pub use params::{GradientParams, Interactions, LeafRows};
-pub(crate) use queried::GradientAsk;
+pub(crate) use queried::{AskBag, AskMass, AskTrial};
 pub use queried::{fit_gradient_boosting_rows, fit_gradient_folds_rows};
 pub use tree::{GradientNode, GradientTree};

@@ -32,7 +32,7 @@ mod start;
 mod step;
 mod walk;
 
-pub(crate) use ask::ProgramAsk;
+pub(crate) use ask::AskProgram;
 pub use chance::Chance;
 pub use elsewhere::fit_marti_rank_rows;
 pub use fit::fit_marti_rank;
