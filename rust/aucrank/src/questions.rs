@@ -1,7 +1,7 @@
 //! All questions to rows elsewhere. Each learner has its own; this list decodes them.
 
 use crate::RankError;
-use crate::boost::{GradientAsk, ProgramAsk, RoundAsk};
+use crate::boost::{AskBag, AskMass, AskProgram, AskRound, AskTrial};
 use crate::rows::{Ask, Question, QuestionReader, SHARED_QUESTIONS, read};
 use crate::tree::AskLeaves;
 
@@ -16,11 +16,13 @@ impl Ask {
     }
 }
 
-const OF_LEARNERS: [(&str, QuestionReader); 4] = [
+const OF_LEARNERS: [(&str, QuestionReader); 6] = [
     (AskLeaves::NAME, read::<AskLeaves>),
-    (ProgramAsk::NAME, read::<ProgramAsk>),
-    (RoundAsk::NAME, read::<RoundAsk>),
-    (GradientAsk::NAME, read::<GradientAsk>),
+    (AskProgram::NAME, read::<AskProgram>),
+    (AskRound::NAME, read::<AskRound>),
+    (AskMass::NAME, read::<AskMass>),
+    (AskBag::NAME, read::<AskBag>),
+    (AskTrial::NAME, read::<AskTrial>),
 ];
 
 fn reader_of(name: &str) -> Option<QuestionReader> {
@@ -44,14 +46,14 @@ mod tests {
     #[test]
     fn other_bytes_are_rejected() {
         let sent = |line: &str| Ask::from_bytes(line.as_bytes()).unwrap_err();
-        let tree = r#"{"fit":0,"number":0,"oldest":0}"#;
+        let log = r#"{"fit":0,"number":0,"n_begun":0,"open":[]}"#;
         for line in [
             String::new(),
             "{}".to_owned(),
             "{}\nnull\n".to_owned(),
-            format!(r#"{{"name":"totals","head":{{"tree":{tree},"view":"All"}}}}"#) + "\n",
-            format!("{{\"name\":\"x\",\"head\":{{\"tree\":{tree},\"view\":\"All\"}}}}\nnull\n"),
-            format!("{{\"name\":\"totals\",\"head\":{{\"tree\":{tree},\"view\":\"All\"}}}}\n[1]\n"),
+            format!(r#"{{"name":"totals","head":{{"log":{log},"view":"All"}}}}"#) + "\n",
+            format!("{{\"name\":\"x\",\"head\":{{\"log\":{log},\"view\":\"All\"}}}}\nnull\n"),
+            format!("{{\"name\":\"totals\",\"head\":{{\"log\":{log},\"view\":\"All\"}}}}\n[1]\n"),
         ] {
             assert!(matches!(sent(&line), RankError::BadAnswer(_)), "{line}");
         }

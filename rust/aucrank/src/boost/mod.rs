@@ -34,19 +34,19 @@ mod weak;
 pub use auc_boost::{AucBoostParams, Output, fit_auc_boost};
 pub use boosted_model::BoostedModel;
 pub use error::BoostError;
-pub(crate) use gradient::GradientAsk;
+pub(crate) use gradient::{AskBag, AskMass, AskTrial};
 pub use gradient::{
     Axis, AxisPlaces, BagFolds, GradientBag, GradientBoosted, GradientExtras, GradientHeldOut,
     GradientHeldOutParams, GradientNode, GradientParams, GradientTree, HeldOutMeasure, HeldOutRows,
     Interactions, LeafRows, Loss, PairTerm, fit_gradient_boosting, fit_gradient_folds,
 };
-pub(crate) use marti::ProgramAsk;
+pub(crate) use marti::AskProgram;
 pub use marti::{
     BoostedLayers, BranchingProgram, Chance, Freezing, Layer, MartiBoostParams, MartiNode,
     MartiParams, MassTile, NodeKind, Outcome, ProgramScore, Routing, RowChance, TwoSidedLearner,
     fit_marti_rank, marti_boost,
 };
-pub(crate) use queried_rounds::RoundAsk;
+pub(crate) use queried_rounds::AskRound;
 pub use rank_boost::{Alpha, RankBoostParams, fit_rank_boost};
 pub use rounds::{FitExtras, RoundParams};
 pub use scored::{RowScorer, ScoredTerm};

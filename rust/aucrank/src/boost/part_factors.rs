@@ -2,18 +2,15 @@
 //! round multiplies.
 
 use super::distribution::{mass_of, rescaling, units_of};
-use super::queried_rounds::{RoundAnswer, RoundAsk, RoundStep, RoundSums, RoundWant, ScoreTables};
+use super::queried_rounds::{AskRound, RoundAnswer, RoundStep, RoundSums, RoundWant, ScoreTables};
 use crate::data::{ClassMasses, ClassSums, HistogramRequest, MassRows, MemorySource, RowSquares};
-use crate::rows::{Kept, PartView, Question, RowFrame, RowStates, other};
+use crate::rows::{Kept, PartView, Question, RowFrame, Step, other};
 use crate::{Interrupt, RankError};
 
 /// Bits of the largest mass of a row.
 const MOST_BITS: i32 = 52;
 
-/// The factors of the rows of a part after some steps.
-type Factors = RowStates<Vec<f64>>;
-
-impl Question for RoundAsk {
+impl Question for AskRound {
     const NAME: &'static str = "round";
 
     type Answer = RoundAnswer;
@@ -29,20 +26,17 @@ impl Question for RoundAsk {
         sum: &mut RoundAnswer,
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {
-        match (&self.want, &mut *sum) {
+        match (&self.want, sum) {
             (RoundWant::Masses { bits, squares }, RoundAnswer::Masses(sums)) => {
-                let Some(rows) = self.replayed(view, kept.take())? else {
-                    *sum = RoundAnswer::Behind;
-                    return Ok(());
-                };
+                let known = self.steps.missing(kept, || self.at_first(view));
+                let Some((mut factors, steps)) = known else { return Ok(()) };
+                steps.iter().try_for_each(|step| step.follow(view, &mut factors))?;
                 if !bits.iter().all(|bits| (0..=MOST_BITS).contains(bits)) {
                     return Err(too_large());
                 }
-                self.add_masses(view, &rows.states, *bits, *squares, sums, interrupt)?;
-                kept.put(rows);
+                self.add_masses(view, &factors, *bits, *squares, sums, interrupt)?;
+                self.steps.keep(kept, factors);
             }
-            // If a holder is behind, all others answer again.
-            (RoundWant::Masses { .. }, RoundAnswer::Behind) => {}
             (RoundWant::Ranges { tables, edges }, RoundAnswer::Ranges(ranges)) => {
                 for (score, weight) in scores(tables, view)? {
                     ranges.add(edges, score, weight);
@@ -57,57 +51,48 @@ impl Question for RoundAsk {
     }
 }
 
-impl RoundAsk {
-    /// The factors of the rows after all steps; `None` if earlier steps are missing.
-    fn replayed(
-        &self,
-        view: &PartView<'_>,
-        known: Option<Factors>,
-    ) -> Result<Option<Factors>, RankError> {
-        let n_steps = self.n_before + self.steps.len();
-        let is_near = |rows: &Factors| {
-            (self.n_before..=n_steps).contains(&rows.n_steps) && rows.states.len() == view.n_rows()
-        };
-        let mut rows = match known.filter(is_near) {
-            Some(rows) => rows,
-            None if self.n_before == 0 => RowStates { n_steps: 0, states: self.at_first(view) },
-            None => return Ok(None),
-        };
+impl Step for RoundStep {
+    /// The factors of the rows.
+    type States = Vec<f64>;
+}
+
+impl RoundStep {
+    /// Multiplies the factors of the rows.
+    fn follow(&self, view: &PartView<'_>, factors: &mut [f64]) -> Result<(), RankError> {
         let positive = view.positive();
-        for step in &self.steps[rows.n_steps - self.n_before..] {
-            match step {
-                RoundStep::Rescale(powers) => {
-                    let by = rescaling(*powers);
-                    for (factor, &positive) in rows.states.iter_mut().zip(positive) {
-                        *factor *= by[usize::from(positive)];
-                    }
+        match self {
+            Self::Rescale(powers) => {
+                let by = rescaling(*powers);
+                for (factor, &positive) in factors.iter_mut().zip(positive) {
+                    *factor *= by[usize::from(positive)];
                 }
-                RoundStep::Reweight { feature, factors } => {
-                    let binned = view.binned();
-                    let by_code: Vec<[f64; 2]> = factors
-                        .values(binned, *feature)?
-                        .into_iter()
-                        .map(|bits| bits.map(f64::from_bits))
-                        .collect();
-                    let codes = binned.narrow_codes(0..view.n_rows(), *feature);
-                    let factors = rows.states.iter_mut().zip(positive);
-                    if let Some(codes) = codes {
-                        for ((factor, &positive), code) in factors.zip(codes) {
-                            *factor *= by_code[usize::from(code)][usize::from(positive)];
-                        }
-                    } else {
-                        for (row, (factor, &positive)) in factors.enumerate() {
-                            let code = binned.code(row, *feature) as usize;
-                            *factor *= by_code[code][usize::from(positive)];
-                        }
+            }
+            Self::Reweight { feature, factors: of_codes } => {
+                let binned = view.binned();
+                let by_code: Vec<[f64; 2]> = of_codes
+                    .values(binned, *feature)?
+                    .into_iter()
+                    .map(|bits| bits.map(f64::from_bits))
+                    .collect();
+                let codes = binned.narrow_codes(0..view.n_rows(), *feature);
+                let factors = factors.iter_mut().zip(positive);
+                if let Some(codes) = codes {
+                    for ((factor, &positive), code) in factors.zip(codes) {
+                        *factor *= by_code[usize::from(code)][usize::from(positive)];
+                    }
+                } else {
+                    for (row, (factor, &positive)) in factors.enumerate() {
+                        let code = binned.code(row, *feature) as usize;
+                        *factor *= by_code[code][usize::from(positive)];
                     }
                 }
             }
         }
-        rows.n_steps = n_steps;
-        Ok(Some(rows))
+        Ok(())
     }
+}
 
+impl AskRound {
     /// The factors before the first round; rows outside the view have none.
     fn at_first(&self, view: &PartView<'_>) -> Vec<f64> {
         let Some(units) = view.units() else { return vec![1.0; view.n_rows()] };

@@ -21,7 +21,8 @@ use crate::roc::check_max_fpr;
 use crate::rows::words::WordReader;
 use crate::rows::{
     AskClassUnits, ClassUnits, FitId, Mergeable, NumberedRows, QueriedLevels, Recoded, Rows,
-    ScoreCounts, ScoreRanges, View, largest_gap_of_ranges, other, put_packed, take_packed_list,
+    ScoreCounts, ScoreRanges, SentSteps, StepLog, View, largest_gap_of_ranges, other, put_packed,
+    take_packed_list,
 };
 use crate::{Interrupt, RankError};
 
@@ -192,14 +193,10 @@ struct QueriedRounds<'a> {
     rates: RateColumns,
     view: View,
     held_out: Option<View>,
-    /// Identifies the factors of the rows at their holders.
-    number: u64,
     n_rows: u64,
     counts_copies: bool,
     units: MassUnits,
-    steps: Vec<RoundStep>,
-    /// Number of steps sent.
-    n_sent: usize,
+    log: StepLog<'a, RoundStep>,
     /// Sums of the rows after the last step.
     sums: RoundSums,
     /// The terms of the rounds so far, of columns of rates where these are used, and their sum.
@@ -217,32 +214,21 @@ impl<'a> QueriedRounds<'a> {
         let (frame, total) = (context.rows.frame(), context.rows.frame().total());
         let are_few = total.pos + total.neg <= MOST_COPIES;
         let counts_copies = !frame.is_weighted() || frame.counts_copies() && are_few;
-        let none = RoundAsk {
-            counts_copies,
-            n_before: 0,
-            steps: Vec::new(),
-            want: RoundWant::Masses { bits: [0; 2], squares: false },
-        };
         let (fit, interrupt) = (context.fit, context.interrupt);
         let (recoded, rates) = context.levels.with_rates(context.rows, fit, &view, interrupt)?;
         let binned = recoded.frame().no_rows();
-        let RoundAnswer::Masses(sums) = RoundAnswer::none(&none, &binned) else {
-            unreachable!("masses are requested")
-        };
         let mut rows = Self {
             context,
             rows: recoded,
-            binned,
             rates,
             view,
             held_out,
-            number: context.fit.begin_tree(),
             n_rows: units.rows.iter().sum(),
             counts_copies,
             units: MassUnits::new(if counts_copies { units.units } else { units.present }),
-            steps: Vec::new(),
-            n_sent: 0,
-            sums,
+            log: StepLog::new(fit),
+            sums: RoundSums::none(&binned),
+            binned,
             terms: Vec::new(),
             scores: ScoreSums::default(),
         };
@@ -259,13 +245,13 @@ impl<'a> QueriedRounds<'a> {
             return false;
         }
         self.units.rescale(powers);
-        self.steps.push(RoundStep::Rescale(powers));
+        self.log.push(RoundStep::Rescale(powers));
         true
     }
 
     /// Queries scores, which are sums of the values of terms: no state of the rows is needed.
     fn ask_scores(&self, view: &View, want: RoundWant) -> Result<RoundAnswer, RankError> {
-        let ask = RoundAsk { counts_copies: true, n_before: 0, steps: Vec::new(), want };
+        let ask = AskRound { counts_copies: true, steps: SentSteps::none(), want };
         self.context.fit.ask(&self.rows, view.clone(), ask, self.context.interrupt)
     }
 
@@ -286,33 +272,16 @@ impl<'a> QueriedRounds<'a> {
     }
 
     /// Sums of the rows after all steps.
-    fn masses(&mut self) -> Result<RoundSums, RankError> {
-        for n_before in [self.n_sent, 0] {
-            let want = RoundWant::Masses {
-                bits: self.units.bits(),
-                squares: self.binned.shrinks_levels(),
-            };
-            let steps = self.steps[n_before..].to_vec();
-            let ask = RoundAsk { counts_copies: self.counts_copies, n_before, steps, want };
-            let (QueriedRoundsFit { fit, interrupt, .. }, view) =
-                (&self.context, self.view.clone());
-            match fit.ask_of(self.number, &self.rows, view, ask, interrupt)? {
-                RoundAnswer::Masses(sums) => {
-                    self.n_sent = self.steps.len();
-                    return Ok(sums);
-                }
-                // A holder was restarted after a loss: it is sent the whole log.
-                RoundAnswer::Behind if n_before > 0 => {}
-                _ => break,
-            }
+    fn masses(&self) -> Result<RoundSums, RankError> {
+        let (bits, squares) = (self.units.bits(), self.binned.shrinks_levels());
+        let ask = |steps| {
+            let want = RoundWant::Masses { bits, squares };
+            AskRound { counts_copies: self.counts_copies, steps, want }
+        };
+        match self.log.ask(&self.rows, &self.view, ask, self.context.interrupt)? {
+            RoundAnswer::Masses(sums) => Ok(sums),
+            _ => Err(other()),
         }
-        Err(other())
-    }
-}
-
-impl Drop for QueriedRounds<'_> {
-    fn drop(&mut self) {
-        self.context.fit.end_tree(self.number);
     }
 }
 
@@ -369,7 +338,7 @@ impl RoundRows for QueriedRounds<'_> {
         budget.spend(&term)?;
         let factors = by_code.iter().map(|value| [value.exp(), (-value).exp()].map(f64::to_bits));
         let factors = CodeRuns::of(factors);
-        self.steps.push(RoundStep::Reweight { feature, factors });
+        self.log.push(RoundStep::Reweight { feature, factors });
         self.scores.add(&of_codes, &self.binned);
         self.terms.push(of_codes);
         let before = self.units.log_total(self.sums.total, 1.0);
@@ -533,8 +502,9 @@ mod tests {
         everywhere(&data, plain().binning, ("damaged rounds", 2), |rows| {
             let ask = |n_before, steps, bits| {
                 let want = RoundWant::Masses { bits, squares: true };
-                let ask = RoundAsk { counts_copies: true, n_before, steps, want };
-                fit.question_of(fit.begin_tree(), View::All, ask)
+                let steps = SentSteps { n_before, steps };
+                let ask = AskRound { counts_copies: true, steps, want };
+                fit.question_of(fit.begin_log(), View::All, ask)
             };
             let step = |feature, n| RoundStep::Reweight {
                 feature,
@@ -561,23 +531,17 @@ mod tests {
                 assert!(matches!(err, RankError::BadAnswer(_)), "{err}");
             }
             let later = ask(7, Vec::new(), [20; 2]);
-            let answer = rows.pass(&later, &interrupt).unwrap().to::<RoundAsk>().unwrap();
-            assert!(matches!(answer, RoundAnswer::Behind));
+            assert!(rows.pass(&later, &interrupt).unwrap().is_behind());
         });
     }
 }
 
 /// A question about rows that rounds reweight.
-///
-/// Each step is sent once. A holder that lacks earlier steps answers that it is behind, and is then
-/// sent all of them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct RoundAsk {
+pub(crate) struct AskRound {
     /// Whether weights are counts of copies, or all 1.
     pub(super) counts_copies: bool,
-    /// Steps that were sent before.
-    pub(super) n_before: usize,
-    pub(super) steps: Vec<RoundStep>,
+    pub(super) steps: SentSteps<RoundStep>,
     pub(super) want: RoundWant,
 }
 
@@ -637,8 +601,6 @@ pub(super) enum RoundWant {
 /// Answer of rows.
 #[derive(Debug, Clone)]
 pub(crate) enum RoundAnswer {
-    /// Some holder lacks earlier steps.
-    Behind,
     Masses(RoundSums),
     Ranges(ScoreRanges),
     Scores(ScoreCounts),
@@ -655,16 +617,21 @@ pub(crate) struct RoundSums {
     pub(super) squares: RowSquares,
 }
 
+impl RoundSums {
+    /// The sums of no rows.
+    fn none(binned: &Binned) -> Self {
+        let all = HistogramRequest::all(0);
+        let histogram = empty_histograms(binned, &[all]).pop().expect("one was requested");
+        let (largest, total, squares) = Default::default();
+        Self { largest, histogram, total, squares }
+    }
+}
+
 impl RoundAnswer {
     /// The answer of no rows.
-    pub(super) fn none(ask: &RoundAsk, binned: &Binned) -> Self {
+    pub(super) fn none(ask: &AskRound, binned: &Binned) -> Self {
         match &ask.want {
-            RoundWant::Masses { .. } => {
-                let all = HistogramRequest::all(0);
-                let histogram = empty_histograms(binned, &[all]).pop().expect("one was requested");
-                let (largest, total, squares) = Default::default();
-                Self::Masses(RoundSums { largest, histogram, total, squares })
-            }
+            RoundWant::Masses { .. } => Self::Masses(RoundSums::none(binned)),
             RoundWant::Ranges { edges, .. } => Self::Ranges(ScoreRanges::none(edges.len() + 1)),
             RoundWant::Scores(_) => Self::Scores(ScoreCounts::default()),
         }
@@ -673,9 +640,7 @@ impl RoundAnswer {
 
 impl Mergeable for RoundAnswer {
     fn merge(&mut self, more: Self) -> Result<(), RankError> {
-        match (&mut *self, more) {
-            (Self::Behind, _) => {}
-            (_, Self::Behind) => *self = Self::Behind,
+        match (self, more) {
             (Self::Masses(own), Self::Masses(more)) => {
                 for (own, more) in own.largest.iter_mut().zip(more.largest) {
                     *own = own.max(more);
@@ -692,9 +657,7 @@ impl Mergeable for RoundAnswer {
     }
 
     fn put_words(&mut self, words: &mut Vec<u64>) {
-        words.push(u64::from(matches!(self, Self::Behind)));
         match self {
-            Self::Behind => {}
             Self::Masses(RoundSums { largest, histogram, total, squares }) => {
                 words.extend(largest.map(f64::to_bits));
                 let mut sums = Vec::new();
@@ -710,12 +673,7 @@ impl Mergeable for RoundAnswer {
     }
 
     fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
-        if reader.word()? != 0 {
-            *self = Self::Behind;
-            return Ok(());
-        }
         match self {
-            Self::Behind => {}
             Self::Masses(RoundSums { largest, histogram, total, squares }) => {
                 *largest = reader.array::<2>()?.map(f64::from_bits);
                 if !largest.iter().all(|factor| (0.0..f64::INFINITY).contains(factor)) {

@@ -4,73 +4,62 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Rows;
-use super::kept::TreeId;
+use super::kept::LogId;
 use super::least_hashes::AskLeastHashes;
-use super::question::{Ask, Question};
+use super::question::{Ask, Question, lacking};
 use super::totals::{AskTotals, Totals};
 use super::view::View;
 use crate::data::{DealOrder, HeldOutPart, RowOrder};
 use crate::{Interrupt, RankError};
 
-/// A fit that queries rows for the cells of one tree after the other, or of several at a time.
+/// A fit that queries rows, with the numbers of its logs.
 #[derive(Debug)]
 pub(crate) struct FitId {
     number: u64,
-    trees: Mutex<Trees>,
+    logs: Mutex<LogNumbers>,
 }
 
 #[derive(Debug, Default)]
-struct Trees {
+struct LogNumbers {
     n_begun: u64,
-    growing: BTreeSet<u64>,
+    open: BTreeSet<u64>,
 }
 
 impl FitId {
     pub(crate) fn new(number: u64) -> Self {
-        Self { number, trees: Mutex::default() }
+        Self { number, logs: Mutex::default() }
     }
 
-    fn trees(&self) -> MutexGuard<'_, Trees> {
-        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
+    fn logs(&self) -> MutexGuard<'_, LogNumbers> {
+        self.logs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a tree and returns its number.
-    pub(crate) fn begin_tree(&self) -> u64 {
-        let mut trees = self.trees();
-        let number = trees.n_begun;
-        trees.n_begun += 1;
-        trees.growing.insert(number);
+    /// Starts a log and returns its number.
+    pub(crate) fn begin_log(&self) -> u64 {
+        let mut logs = self.logs();
+        let number = logs.n_begun;
+        logs.n_begun += 1;
+        logs.open.insert(number);
         number
     }
 
-    pub(crate) fn end_tree(&self, number: u64) {
-        self.trees().growing.remove(&number);
+    pub(super) fn end_log(&self, number: u64) {
+        self.logs().open.remove(&number);
     }
 
-    fn tree_id(&self, number: u64) -> TreeId {
-        let trees = self.trees();
-        let oldest = trees.growing.first().copied().unwrap_or(trees.n_begun);
-        TreeId { fit: self.number, number, oldest }
+    /// A question about the rows after the steps of a log.
+    pub(crate) fn question_of(&self, log: u64, view: View, question: impl Question) -> Ask {
+        let logs = self.logs();
+        let (n_begun, open) = (logs.n_begun, logs.open.iter().copied().collect());
+        Ask::new(LogId { fit: self.number, number: log, n_begun, open }, view, question)
     }
 
-    /// A question about a tree, or about other state that the fit numbers as one.
-    pub(crate) fn question_of(&self, tree: u64, view: View, question: impl Question) -> Ask {
-        Ask::new(self.tree_id(tree), view, question)
+    /// A question that concerns no log.
+    pub(crate) fn question(&self, view: View, question: impl Question) -> Ask {
+        self.question_of(u64::MAX, view, question)
     }
 
-    /// Asks about a tree.
-    pub(crate) fn ask_of<Q: Question>(
-        &self,
-        tree: u64,
-        rows: &dyn Rows,
-        view: View,
-        question: Q,
-        interrupt: &Interrupt,
-    ) -> Result<Q::Answer, RankError> {
-        rows.pass(&self.question_of(tree, view, question), interrupt)?.to::<Q>()
-    }
-
-    /// Asks a question that concerns no tree.
+    /// Asks a question that concerns no log.
     pub(crate) fn ask<Q: Question>(
         &self,
         rows: &dyn Rows,
@@ -78,7 +67,8 @@ impl FitId {
         question: Q,
         interrupt: &Interrupt,
     ) -> Result<Q::Answer, RankError> {
-        self.ask_of(u64::MAX, rows, view, question, interrupt)
+        let answer = rows.pass(&self.question(view, question), interrupt)?;
+        answer.to::<Q>()?.ok_or_else(lacking)
     }
 
     /// Totals of the rows of a view.

@@ -1,17 +1,17 @@
 //! Histograms of the cells of a tree.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::Rows;
 use super::fit_id::FitId;
 use super::frame::RowFrame;
-use super::kept::{Kept, RowStates};
+use super::kept::Kept;
 use super::mergeable::Mergeable;
 use super::part_view::PartView;
 use super::question::{Question, other};
+use super::steps::{SentSteps, Step, StepLog};
 use super::view::View;
 use super::words::WordReader;
 use crate::data::{
@@ -23,16 +23,19 @@ use crate::{Interrupt, RankError};
 /// Asks for histograms of cells of a tree.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct AskHistograms {
-    /// Steps that made the cells, from the first on.
-    pub(super) log: Arc<Vec<Step>>,
+    pub(super) steps: SentSteps<CellStep>,
     pub(super) requests: Vec<HistogramRequest>,
 }
 
 /// A decision that changes the cells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Step {
+pub(super) enum CellStep {
     Split(Vec<CellSplit>),
     Regroup(Vec<Regroup>),
+}
+
+impl Step for CellStep {
+    type States = CellRows;
 }
 
 #[derive(Debug, Clone)]
@@ -61,19 +64,11 @@ impl HistogramTally for ClassSums {
     }
 }
 
-/// The cells that a tree had at its last question.
-type CellStates = RowStates<CellRows>;
-
 /// Row numbers in the order of cells, before and after a step.
 type Orders = [Vec<u32>; 2];
 
 impl AskHistograms {
-    /// Whether the cells are kept, at or before the requested step.
-    fn is_begun(&self, kept: &Kept<'_>) -> bool {
-        kept.get::<CellStates>().is_some_and(|cells| cells.n_steps <= self.log.len())
-    }
-
-    /// Applies the new steps and adds the requested histograms.
+    /// Follows the new steps and adds the requested histograms.
     fn add_all<R: RowTally>(
         &self,
         part: &PartView<'_>,
@@ -82,25 +77,22 @@ impl AskHistograms {
         histograms: &mut [Histogram<R::Tally>],
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {
-        let known = if self.is_begun(kept) { kept.take() } else { None };
-        let RowStates { n_steps, states } = known.unwrap_or_else(|| CellStates {
-            n_steps: 0,
-            states: CellRows::new(part.rows().into_iter()),
-        });
+        let first = || CellRows::new(part.rows().into_iter());
+        let Some((cells, steps)) = self.steps.missing(kept, first) else { return Ok(()) };
         let orders = std::mem::take(kept.buffers::<Orders>());
-        let mut source = MemorySource::of_cells(part.binned(), tally, states, orders, interrupt);
-        for step in &self.log[n_steps..] {
+        let mut source = MemorySource::of_cells(part.binned(), tally, cells, orders, interrupt);
+        for step in steps {
             match step {
-                Step::Split(splits) => source.split(splits)?,
-                Step::Regroup(regroups) => source.regroup(regroups)?,
+                CellStep::Split(splits) => source.split(splits)?,
+                CellStep::Regroup(regroups) => source.regroup(regroups)?,
             }
         }
         for (request, histogram) in self.requests.iter().zip(histograms) {
             source.add_to(histogram, request)?;
         }
-        let (states, orders) = source.into_cells();
+        let (cells, orders) = source.into_cells();
         *kept.buffers() = orders;
-        kept.put(CellStates { n_steps: self.log.len(), states });
+        self.steps.keep(kept, cells);
         Ok(())
     }
 }
@@ -120,7 +112,7 @@ impl Question for AskHistograms {
     }
 
     fn needs_hashes(&self, view: &View, kept: &Kept<'_>) -> bool {
-        *view != View::All && !self.is_begun(kept)
+        *view != View::All && self.steps.begins(kept)
     }
 
     fn add(
@@ -170,13 +162,11 @@ impl Mergeable for Histograms {
     }
 }
 
-/// The cells of a tree that grows on rows elsewhere. Decisions are sent with the next question.
+/// The cells of a tree that grows on rows elsewhere. Steps are sent with the next question.
 pub(crate) struct QueriedCells<'a, T> {
     rows: &'a dyn Rows,
-    fit: &'a FitId,
-    tree: u64,
     view: View,
-    log: Arc<Vec<Step>>,
+    log: StepLog<'a, CellStep>,
     interrupt: &'a Interrupt,
     tally: PhantomData<T>,
 }
@@ -189,14 +179,7 @@ impl<'a, T: HistogramTally> QueriedCells<'a, T> {
         view: View,
         interrupt: &'a Interrupt,
     ) -> Self {
-        let tree = fit.begin_tree();
-        Self { rows, fit, tree, view, log: Arc::default(), interrupt, tally: PhantomData }
-    }
-}
-
-impl<T> Drop for QueriedCells<'_, T> {
-    fn drop(&mut self) {
-        self.fit.end_tree(self.tree);
+        Self { rows, view, log: StepLog::new(fit), interrupt, tally: PhantomData }
     }
 }
 
@@ -211,9 +194,8 @@ impl<T: HistogramTally> SumSource for QueriedCells<'_, T> {
         if requests.is_empty() {
             return Ok(Vec::new());
         }
-        let ask = AskHistograms { log: Arc::clone(&self.log), requests: requests.to_vec() };
-        let view = self.view.clone();
-        let found = self.fit.ask_of(self.tree, self.rows, view, ask, self.interrupt)?;
+        let ask = |steps| AskHistograms { steps, requests: requests.to_vec() };
+        let found = self.log.ask(self.rows, &self.view, ask, self.interrupt)?;
         let mut histograms = T::histograms(found)?;
         histograms.iter_mut().for_each(Histogram::settle);
         Ok(histograms)
@@ -221,14 +203,14 @@ impl<T: HistogramTally> SumSource for QueriedCells<'_, T> {
 
     fn split(&mut self, splits: &[CellSplit]) -> Result<(), RankError> {
         if !splits.is_empty() {
-            Arc::make_mut(&mut self.log).push(Step::Split(splits.to_vec()));
+            self.log.push(CellStep::Split(splits.to_vec()));
         }
         Ok(())
     }
 
     fn regroup(&mut self, regroups: &[Regroup]) -> Result<(), RankError> {
         if !regroups.is_empty() {
-            Arc::make_mut(&mut self.log).push(Step::Regroup(regroups.to_vec()));
+            self.log.push(CellStep::Regroup(regroups.to_vec()));
         }
         Ok(())
     }

@@ -18,7 +18,7 @@
 //!   a fit; `sent`: questions as bytes;
 //! - `spill`, `part`, `stored`: rows that answer, in memory or in a file;
 //! - `class_units`, `totals`, `least_hashes`: questions of several learners; `fit_id`: a fit that
-//!   asks them;
+//!   asks them; `steps`: its decisions, which holders follow;
 //! - `histograms`: the sums from which trees are grown, cell by cell; `score_ranges`: sums by score;
 //! - `rates`, `rare_levels`: categories of few rows, and columns of their rates; `pair_rates`,
 //!   `pair_codes`: the same for pairs of categories of two features;
@@ -56,6 +56,7 @@ mod row_sample;
 mod score_ranges;
 mod sent;
 mod spill;
+mod steps;
 mod stored;
 mod survey;
 #[cfg(test)]
@@ -75,7 +76,7 @@ pub(crate) use fit_id::FitId;
 pub use frame::RowFrame;
 pub use histograms::sums_by_code;
 pub(crate) use histograms::{HistogramTally, QueriedCells};
-pub(crate) use kept::{Kept, RowStates};
+pub(crate) use kept::Kept;
 pub use matrix::CodedMatrix;
 pub use mergeable::Mergeable;
 pub(crate) use pair_codes::PairCodes;
@@ -90,6 +91,7 @@ pub(crate) use recoded::Recoded;
 pub use row_sample::RowSample;
 pub(crate) use score_ranges::{ScoreCounts, ScoreRanges, largest_gap_of_ranges};
 pub(crate) use sent::{QuestionReader, SHARED_QUESTIONS, read};
+pub(crate) use steps::{SentSteps, Step, StepLog};
 pub use stored::StoredRows;
 pub use survey::Survey;
 pub(crate) use survey::{put_blocks, take_blocks};

@@ -88,13 +88,15 @@ impl Part {
         let with_hashes = ask.0.iter().any(|PackedQuestion { head, question }| {
             head.coding.as_ref().is_some_and(|coding| coding.needs_hashes())
                 || question
-                    .reads_hashes(&head.view, &Kept::new(&self.states, head.tree, &mut buffers))
+                    .reads_hashes(&head.view, &Kept::new(&self.states, &head.log, &mut buffers))
         });
         let rows = self.rows(with_hashes, spill, scratch)?;
         // Trees that grow at the same time have the same codes except for rates.
         let mut recoded: Option<(&Arc<Coding>, Cow<'_, Binned>)> = None;
         let is_same = |a: &Arc<Coding>, b: &Arc<Coding>| Arc::ptr_eq(a, b) || a == b;
-        for (PackedQuestion { head, question }, sum) in ask.0.iter().zip(&mut sum.0) {
+        for (PackedQuestion { head, question }, reply) in ask.0.iter().zip(&mut sum.0) {
+            // If another part lacks earlier steps, the question comes again.
+            let Some(sum) = reply else { continue };
             let frame = head.frame(frame);
             let binned = match &head.coding {
                 None => &rows.binned,
@@ -107,9 +109,13 @@ impl Part {
                 }
             };
             let view = PartView::new(rows, binned, &head.view, &frame);
-            let mut kept = Kept::new(&self.states, head.tree, &mut buffers);
+            let mut kept = Kept::new(&self.states, &head.log, &mut buffers);
             question.add_to_any(&view, &mut kept, &mut **sum, interrupt)?;
+            if kept.is_behind() {
+                *reply = None;
+            }
         }
+        buffers.end_part();
         scratch.buffers = buffers;
         Ok(())
     }

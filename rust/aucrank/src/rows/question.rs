@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::coding::Coding;
 use super::frame::RowFrame;
-use super::kept::{Kept, TreeId};
+use super::kept::{Kept, LogId};
 use super::mergeable::Mergeable;
 use super::part_view::PartView;
 use super::view::View;
@@ -125,10 +125,15 @@ pub(crate) fn other() -> RankError {
     RankError::BadAnswer("it answers another question".to_owned())
 }
 
+/// The error if holders lack steps that they were sent.
+pub(super) fn lacking() -> RankError {
+    RankError::BadAnswer("a holder lacks what it was sent".to_owned())
+}
+
 /// A question to rows, or several at once. Any holder of the same rows gives the same answer.
 ///
-/// It carries all decisions since the fit began: the state that a holder keeps of earlier questions
-/// saves time and does not change the answer.
+/// It carries the decisions of the learner since its last question, or all: the state that a holder
+/// keeps of earlier questions saves time and does not change the answer.
 ///
 /// # Examples
 ///
@@ -160,8 +165,8 @@ pub(crate) struct PackedQuestion {
 /// Fields of every question.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Head {
-    /// The tree that it concerns.
-    pub(super) tree: TreeId,
+    /// The log of the steps before it.
+    pub(super) log: LogId,
     /// The rows that it concerns.
     pub(super) view: View,
     /// Its codes, if they are not those in which rows are held.
@@ -178,9 +183,9 @@ impl Head {
 }
 
 impl Ask {
-    /// A question about the rows of a view, for a tree or for other row states of a fit.
-    pub(super) fn new(tree: TreeId, view: View, question: impl Question) -> Self {
-        let head = Head { tree, view, coding: None };
+    /// A question about the rows of a view.
+    pub(super) fn new(log: LogId, view: View, question: impl Question) -> Self {
+        let head = Head { log, view, coding: None };
         Self(vec![PackedQuestion { head, question: Arc::new(question) }])
     }
 
@@ -203,18 +208,30 @@ impl Ask {
 ///
 /// For an example see [`Ask`].
 #[derive(Debug)]
-pub struct Answer(pub(super) Vec<Box<dyn AnyAnswer>>);
+pub struct Answer(pub(super) Vec<Reply>);
+
+/// The sums of one question; `None` if some of the rows lack earlier steps.
+pub(super) type Reply = Option<Box<dyn AnyAnswer>>;
 
 impl Clone for Answer {
     fn clone(&self) -> Self {
-        Self(self.0.iter().map(|one| one.copy()).collect())
+        Self(self.0.iter().map(|reply| reply.as_ref().map(|sums| sums.copy())).collect())
     }
 }
 
 impl Answer {
     /// The answer over no rows.
     pub(crate) fn none(ask: &Ask, frame: &RowFrame) -> Self {
-        Self(ask.0.iter().map(|one| one.question.none_of_any(&one.head.frame(frame))).collect())
+        let none = |PackedQuestion { head, question }: &PackedQuestion| {
+            Some(question.none_of_any(&head.frame(frame)))
+        };
+        Self(ask.0.iter().map(none).collect())
+    }
+
+    /// Whether some of the rows lack earlier steps.
+    #[cfg(test)]
+    pub(crate) fn is_behind(&self) -> bool {
+        self.0.iter().any(Option::is_none)
     }
 
     /// Adds the answer of other rows to the same question.
@@ -226,14 +243,25 @@ impl Answer {
         if self.0.len() != more.0.len() {
             return Err(other());
         }
-        self.0.iter_mut().zip(more.0).try_for_each(|(own, more)| own.merge_any(more))
+        for (own, more) in self.0.iter_mut().zip(more.0) {
+            match (&mut *own, more) {
+                (Some(own), Some(more)) => own.merge_any(more)?,
+                _ => *own = None,
+            }
+        }
+        Ok(())
     }
 
     /// The answer as bytes; it may be put in order for it.
     #[must_use]
     pub fn to_bytes(&mut self) -> Vec<u8> {
         let mut words = Vec::new();
-        self.0.iter_mut().for_each(|one| one.put(&mut words));
+        for reply in &mut self.0 {
+            words.push(u64::from(reply.is_none()));
+            if let Some(sums) = reply {
+                sums.put(&mut words);
+            }
+        }
         words::to_bytes(&words)
     }
 
@@ -247,7 +275,13 @@ impl Answer {
         let words = words::from_bytes(bytes)?;
         let mut reader = WordReader::new(&words);
         let mut answer = Self::none(ask, frame);
-        answer.0.iter_mut().try_for_each(|one| one.take(&mut reader))?;
+        for reply in &mut answer.0 {
+            match (reader.word()?, &mut *reply) {
+                (0, Some(sums)) => sums.take(&mut reader)?,
+                (1, _) => *reply = None,
+                _ => return Err(other()),
+            }
+        }
         reader.end()?;
         Ok(answer)
     }
@@ -275,10 +309,12 @@ impl Answer {
         asks.iter().map(|ask| Self(all.by_ref().take(ask.0.len()).collect())).collect()
     }
 
-    /// The answer to a single question of type `Q`.
-    pub(crate) fn to<Q: Question>(mut self) -> Result<Q::Answer, RankError> {
+    /// The answer to a single question of type `Q`; `None` if some of the rows lack earlier steps.
+    pub(super) fn to<Q: Question>(mut self) -> Result<Option<Q::Answer>, RankError> {
         let other = || RankError::BadAnswer(format!("it does not answer about {}", Q::NAME));
-        let sums: Box<dyn Any> = self.0.pop().filter(|_| self.0.is_empty()).ok_or_else(other)?;
-        sums.downcast().map(|sums| *sums).map_err(|_| other())
+        let reply = self.0.pop().filter(|_| self.0.is_empty()).ok_or_else(other)?;
+        let Some(sums) = reply else { return Ok(None) };
+        let sums: Box<dyn Any> = sums;
+        sums.downcast().map(|sums| Some(*sums)).map_err(|_| other())
     }
 }

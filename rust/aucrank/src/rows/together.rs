@@ -15,9 +15,13 @@ use crate::{Interrupt, RankError};
 /// The first error in the order of the tasks; [`RankError::NoThread`].
 pub(crate) fn together<T: Send, W: FnOnce(&dyn Rows) -> Result<T, RankError> + Send>(
     rows: &dyn Rows,
-    works: Vec<W>,
+    mut works: Vec<W>,
     interrupt: &Interrupt,
 ) -> Result<Vec<T>, RankError> {
+    if works.len() == 1 {
+        // It has all threads of the pool for itself.
+        return works.pop().map(|work| work(rows)).into_iter().collect();
+    }
     let table = Exchange::new(works.len(), parallel::current_num_threads());
     std::thread::scope(|scope| {
         let work_at = |(place, work): (usize, W)| {
@@ -206,6 +210,20 @@ mod tests {
                 assert_eq!(counted.n_passes.into_inner(), 5);
             }
         });
+    }
+
+    #[test]
+    fn a_single_task_has_all_threads() {
+        let data = Data::new(50, Weights::None);
+        let rows = data.store(data.survey(&[0, 50], BinningParams::default()), &[0, 50], None);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let n_threads = |n_works: usize| {
+            let work = |_| |_: &dyn Rows| Ok(parallel::current_num_threads());
+            let works = (0..n_works).map(work).collect();
+            pool.install(|| together(&rows, works, &Interrupt::default())).unwrap()
+        };
+        assert_eq!(n_threads(1), [3]);
+        assert_eq!(n_threads(2), [1, 1]);
     }
 
     #[test]

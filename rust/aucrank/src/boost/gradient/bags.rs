@@ -57,9 +57,9 @@ pub(super) fn run<S: BagSource>(
         if going.is_empty() {
             return Ok(());
         }
-        S::side_by_side(going, async |bag: &mut BagFit<'_, S>| {
+        S::side_by_side(going, |bag, line| {
             for number in n_before..n_before + block {
-                bag.run_until(number + 1).await?;
+                bag.run_until(line, number + 1)?;
                 if has_stopped(bag) {
                     break;
                 }
@@ -384,17 +384,21 @@ impl<'a, S: BagSource> BagFit<'a, S> {
     }
 
     /// Runs rounds until this series has `n_rounds`, or until nothing is left to learn.
-    pub(super) async fn run_until(&mut self, n_rounds: usize) -> Result<(), RankError> {
+    pub(super) fn run_until(
+        &mut self,
+        line: S::Line<'_>,
+        n_rounds: usize,
+    ) -> Result<(), RankError> {
         while self.goes_on() && self.n_done() < n_rounds {
             self.interrupt.check()?;
             let seed = self.seed_of(self.trees.len());
             let (features, instead) = self.features(self.trees.len());
-            let mut grown = self.grow(features, seed, true).await?;
+            let mut grown = self.grow(line, features, seed, true)?;
             for features in instead {
                 if grown.leaves.len() > 1 {
                     break;
                 }
-                grown = self.grow(features, seed, false).await?;
+                grown = self.grow(line, features, seed, false)?;
             }
             if grown.leaves.len() == 1 || self.largest + grown.tree.largest_value() > LARGEST_SUM {
                 self.is_complete = true;
@@ -403,7 +407,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             let tree = grown.tree.clone();
             let number = self.trees.len() + 1;
             let next = NextTree { features: self.features(number).0, seed: self.seed_of(number) };
-            let value = self.source.add(grown, next).await?;
+            let value = self.source.add(line, grown, next)?;
             self.push(tree, value);
         }
         Ok(())
@@ -415,8 +419,9 @@ impl<'a, S: BagSource> BagFit<'a, S> {
     }
 
     /// Grows a tree on drawn rows, or on all.
-    async fn grow(
+    fn grow(
         &mut self,
+        line: S::Line<'_>,
         features: Vec<usize>,
         seed: u64,
         draws: bool,
@@ -431,7 +436,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             seed,
             interrupt: self.interrupt,
         };
-        self.source.grow(plan, draws).await
+        self.source.grow(line, plan, draws)
     }
 
     /// Keeps the first rounds only, of all series.

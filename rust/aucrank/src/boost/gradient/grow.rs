@@ -51,7 +51,7 @@ pub(super) trait TreeSource {
     type Kept;
 
     /// All rows.
-    async fn root(&mut self, grower: &GradientGrower<'_>) -> Result<Root<Self::Kept>, RankError>;
+    fn root(&mut self, grower: &GradientGrower<'_>) -> Result<Root<Self::Kept>, RankError>;
 
     /// The best split of a node.
     fn best(
@@ -62,7 +62,7 @@ pub(super) trait TreeSource {
     ) -> Option<BestSplit>;
 
     /// Splits the rows of a node, the first of the open leaves.
-    async fn part(
+    fn part(
         &mut self,
         grower: &GradientGrower<'_>,
         leaves: &mut GrowingTree<Self::Kept>,
@@ -71,7 +71,7 @@ pub(super) trait TreeSource {
     ) -> Result<Parted<Self::Kept>, RankError>;
 
     /// Finds the sums that two new siblings need to be split.
-    async fn count_children(
+    fn count_children(
         &mut self,
         grower: &GradientGrower<'_>,
         leaves: &mut GrowingTree<Self::Kept>,
@@ -161,8 +161,8 @@ impl<'a> GradientGrower<'a> {
     }
 
     /// Grows a tree on the rows of a source.
-    pub(super) async fn grow<S: TreeSource>(&self, source: &mut S) -> Result<Grown, RankError> {
-        let Root { kept, n_rows, sums } = source.root(self).await?;
+    pub(super) fn grow<S: TreeSource>(&self, source: &mut S) -> Result<Grown, RankError> {
+        let Root { kept, n_rows, sums } = source.root(self)?;
         let root = GrowNode {
             kept,
             n_rows,
@@ -180,7 +180,7 @@ impl<'a> GradientGrower<'a> {
         {
             self.plan.interrupt.check()?;
             let Some(split) = leaves.nodes[number].best.take() else { continue };
-            let sides = match source.part(self, &mut leaves, number, &split).await? {
+            let sides = match source.part(self, &mut leaves, number, &split)? {
                 Parted::Sides(sides) => sides,
                 Parted::TooFew(best) => {
                     leaves.open(number, best);
@@ -190,7 +190,7 @@ impl<'a> GradientGrower<'a> {
             let children = self.add_children(&mut leaves.nodes, number, split, sides);
             leaves.n_leaves += 1;
             if leaves.n_leaves < self.plan.max_leaves {
-                source.count_children(self, &mut leaves, number, children).await?;
+                source.count_children(self, &mut leaves, number, children)?;
                 self.find_splits(&mut leaves, &children, source)?;
                 source.drop_unneeded(self, &mut leaves);
             }

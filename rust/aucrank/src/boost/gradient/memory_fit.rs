@@ -21,7 +21,7 @@ use super::pair_merit::{MeritSums, StepSums, newton_steps};
 use super::pair_steps::PairSteps;
 use super::params::GradientParams;
 use super::sides::Sides;
-use super::source::{BagSource, FitSource, NextTree, at_once};
+use super::source::{BagSource, FitSource, NextTree};
 use super::sums::UnitSums;
 use super::tree::GradientTree;
 use super::tree_rows::{Derivatives, TreeRows};
@@ -340,7 +340,7 @@ impl<'a> MemoryBag<'a> {
         let raw_test =
             |test: &CodeTest| rates.raw_test(test).unwrap_or_else(|| data.raw_test(test));
         let grower = GradientGrower::new(plan, binned.features(), rates, &raw_test);
-        at_once(grower.grow(&mut MemoryTree { data: &self.rows, rows, columns, memory: grow }))
+        grower.grow(&mut MemoryTree { data: &self.rows, rows, columns, memory: grow })
     }
 
     /// Computes the derivatives of some rows at their scores.
@@ -396,6 +396,7 @@ impl<'a> MemoryBag<'a> {
 
 impl BagSource for MemoryBag<'_> {
     type State = Scores;
+    type Line<'l> = ();
 
     fn total(&self) -> RowMass {
         self.rows.total()
@@ -420,7 +421,7 @@ impl BagSource for MemoryBag<'_> {
         self.held_out.is_some()
     }
 
-    async fn grow(&mut self, plan: TreePlan<'_>, draws: bool) -> Result<Grown, RankError> {
+    fn grow(&mut self, (): (), plan: TreePlan<'_>, draws: bool) -> Result<Grown, RankError> {
         let mut memory = self.memory.take().unwrap_or_else(|| RoundMemory {
             rows: TreeRows::new(self.rows.are_equal() && self.params.loss.is_bounded()),
             others: Vec::new(),
@@ -432,7 +433,7 @@ impl BagSource for MemoryBag<'_> {
         grown
     }
 
-    async fn add(&mut self, grown: Grown, _next: NextTree) -> Result<Option<f64>, RankError> {
+    fn add(&mut self, (): (), grown: Grown, _: NextTree) -> Result<Option<f64>, RankError> {
         if let Some(memory) = self.memory.take() {
             self.update(&grown, &memory.rows.rows, &memory.others);
             self.memory = Some(memory);
@@ -473,9 +474,9 @@ impl BagSource for MemoryBag<'_> {
 
     fn side_by_side<'b>(
         bags: Vec<&mut BagFit<'b, Self>>,
-        work: impl AsyncFn(&mut BagFit<'b, Self>) -> Result<(), RankError> + Sync,
+        work: impl Fn(&mut BagFit<'b, Self>, ()) -> Result<(), RankError> + Sync,
     ) -> Result<(), RankError> {
-        parallel::try_map(bags, |bag| at_once(work(bag))).map(drop)
+        parallel::try_map(bags, |bag| work(bag, ())).map(drop)
     }
 }
 
@@ -569,7 +570,7 @@ type MemoryGrowNode = GrowNode<MemoryNode>;
 impl TreeSource for MemoryTree<'_, '_> {
     type Kept = MemoryNode;
 
-    async fn root(&mut self, grower: &GradientGrower<'_>) -> Result<Root<MemoryNode>, RankError> {
+    fn root(&mut self, grower: &GradientGrower<'_>) -> Result<Root<MemoryNode>, RankError> {
         let rows = 0..self.rows.rows.len();
         let is_checked = self.is_few(grower, &rows);
         let bins = if is_checked { None } else { Some(self.count(grower, &rows)?) };
@@ -594,7 +595,7 @@ impl TreeSource for MemoryTree<'_, '_> {
         grower.best_of(&mut self.memory.search, |memory, place| search.best(place, memory))
     }
 
-    async fn part(
+    fn part(
         &mut self,
         grower: &GradientGrower<'_>,
         leaves: &mut GrowingTree<MemoryNode>,
@@ -621,7 +622,7 @@ impl TreeSource for MemoryTree<'_, '_> {
     }
 
     /// Counts the smaller child; the other is the difference.
-    async fn count_children(
+    fn count_children(
         &mut self,
         grower: &GradientGrower<'_>,
         leaves: &mut GrowingTree<MemoryNode>,

@@ -76,5 +76,5 @@ pub use loss::Loss;
 pub use model::{GradientBag, GradientBoosted};
 pub use pair_table::{Axis, AxisPlaces, PairTerm};
 pub use params::{GradientParams, Interactions, LeafRows};
-pub(crate) use queried::GradientAsk;
+pub(crate) use queried::{AskBag, AskMass, AskTrial};
 pub use tree::{GradientNode, GradientTree};

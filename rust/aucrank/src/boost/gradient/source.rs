@@ -1,12 +1,7 @@
 //! Sources of training rows: rows in memory, or rows elsewhere that are queried.
 //!
-//! A fit makes all decisions by sums, which both sources return identically. A bag waits for sums
-//! in an `async` function: those of rows in memory are available immediately, and bags of rows
-//! elsewhere wait concurrently, so that one question serves all of them.
-
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
+//! A fit makes all decisions by sums, which both sources return identically. Bags run in tasks of
+//! their own: those of rows elsewhere wait for sums concurrently, and their questions are joined.
 use super::bags::{BagFit, RoundTerms};
 use super::fit_rows::RowMass;
 use super::grow::TreePlan;
@@ -89,6 +84,9 @@ pub(super) trait BagSource: Sized {
     /// State of the rows after some rounds.
     type State;
 
+    /// How a task reaches the rows.
+    type Line<'l>: Copy;
+
     /// Totals of its training rows.
     fn total(&self) -> RowMass;
 
@@ -107,11 +105,21 @@ pub(super) trait BagSource: Sized {
     fn has_held_out(&self) -> bool;
 
     /// Grows a tree on the gradients at the scores of rows drawn by its seed, or of all rows.
-    async fn grow(&mut self, plan: TreePlan<'_>, draws: bool) -> Result<Grown, RankError>;
+    fn grow(
+        &mut self,
+        line: Self::Line<'_>,
+        plan: TreePlan<'_>,
+        draws: bool,
+    ) -> Result<Grown, RankError>;
 
     /// Adds the values of the last tree to all scores. Returns the measure on held-out rows, if
     /// there are any. The next tree, if there is one, will be that of `next`.
-    async fn add(&mut self, grown: Grown, next: NextTree) -> Result<Option<f64>, RankError>;
+    fn add(
+        &mut self,
+        line: Self::Line<'_>,
+        grown: Grown,
+        next: NextTree,
+    ) -> Result<Option<f64>, RankError>;
 
     /// Subtracts the values of the last trees again.
     fn take_off(&mut self, trees: &[GradientTree]) -> Result<(), RankError>;
@@ -123,7 +131,7 @@ pub(super) trait BagSource: Sized {
     /// Runs work on several bags concurrently.
     fn side_by_side<'a>(
         bags: Vec<&mut BagFit<'a, Self>>,
-        work: impl AsyncFn(&mut BagFit<'a, Self>) -> Result<(), RankError> + Sync,
+        work: impl Fn(&mut BagFit<'a, Self>, Self::Line<'_>) -> Result<(), RankError> + Sync,
     ) -> Result<(), RankError>;
 }
 
@@ -135,11 +143,3 @@ pub(super) struct NextTree {
 
 /// State of the rows of a fit after some rounds.
 pub(super) type StateOf<F> = <<F as FitSource>::Bag as BagSource>::State;
-
-/// The result of a future that is ready immediately.
-pub(super) fn at_once<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(found) => found,
-        Poll::Pending => unreachable!("rows in memory have their sums"),
-    }
-}

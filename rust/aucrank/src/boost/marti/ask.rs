@@ -28,7 +28,7 @@ use crate::{Interrupt, RankError};
 
 /// A question about rows that go through a program.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct ProgramAsk {
+pub(crate) struct AskProgram {
     pub(super) scale: MassScale,
     /// All layers before the one that is queried; to score, all layers.
     pub(super) nodes: Arc<Vec<CodedNode>>,
@@ -153,7 +153,7 @@ pub(crate) enum ProgramAnswer {
 
 impl ProgramAnswer {
     /// The answer of no rows.
-    pub(super) fn none(ask: &ProgramAsk, binned: &Binned) -> Self {
+    pub(super) fn none(ask: &AskProgram, binned: &Binned) -> Self {
         let n_nodes = n_layers_of(ask.nodes.len()) + 1;
         match &ask.want {
             ProgramWant::Layer { learns } => Self::Layer {
@@ -286,7 +286,7 @@ fn take_masses(reader: &mut WordReader<'_>) -> Result<ClassMasses, RankError> {
     Ok(ClassMasses { pos, neg })
 }
 
-impl Question for ProgramAsk {
+impl Question for AskProgram {
     const NAME: &'static str = "program";
 
     type Answer = ProgramAnswer;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::ask::{
-    CodedScore, NarrowSums, NodeHashes, NodeSamples, ProgramAnswer, ProgramAsk, ProgramWant,
+    AskProgram, CodedScore, NarrowSums, NodeHashes, NodeSamples, ProgramAnswer, ProgramWant,
     SampleOrder,
 };
 use super::freezing::Freezing;
@@ -89,7 +89,7 @@ impl ProgramElsewhere<'_> {
         &self,
         program: &BranchingProgram,
         want: impl Fn(CodedScore) -> ProgramWant,
-    ) -> ProgramAsk {
+    ) -> AskProgram {
         let node = |(layer, index, node): (usize, usize, &MartiNode)| match &node.kind {
             NodeKind::Ranker { term: Term::Feature(term), .. } => {
                 CodedNode::of_term(term, self.binned.features())
@@ -100,7 +100,7 @@ impl ProgramElsewhere<'_> {
         };
         let score = CodedScore { row_bits: program.row_bits, score: program.score };
         let nodes = Arc::new(program.nodes().map(node).collect());
-        ProgramAsk { scale: MassScale::Copies(0), nodes, want: want(score) }
+        AskProgram { scale: MassScale::Copies(0), nodes, want: want(score) }
     }
 }
 
@@ -196,7 +196,7 @@ struct NodeFindings {
 
 impl QueriedLayers<'_> {
     fn ask(&self, want: ProgramWant) -> Result<ProgramAnswer, RankError> {
-        let ask = ProgramAsk { scale: self.scale, nodes: Arc::clone(&self.sent), want };
+        let ask = AskProgram { scale: self.scale, nodes: Arc::clone(&self.sent), want };
         self.rows.ask(self.view, ask)
     }
 
@@ -407,8 +407,8 @@ mod tests {
             let cut = |feature, n| CodedNode::Cut { feature, runs: vec![(n, 1 << 30)] };
             let ask = |nodes: Vec<CodedNode>, want| {
                 let scale = MassScale::Fractions(-10);
-                let ask = ProgramAsk { scale, nodes: Arc::new(nodes), want };
-                fit.question_of(fit.begin_tree(), View::All, ask)
+                let ask = AskProgram { scale, nodes: Arc::new(nodes), want };
+                fit.question(View::All, ask)
             };
             let layer = || ProgramWant::Layer { learns: true };
             let n_codes = rows.frame().features()[0].n_codes() as u32;

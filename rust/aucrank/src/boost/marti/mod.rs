@@ -33,7 +33,7 @@ mod start;
 mod step;
 mod walk;
 
-pub(crate) use ask::ProgramAsk;
+pub(crate) use ask::AskProgram;
 pub use chance::Chance;
 pub use fit::fit_marti_rank;
 pub use freezing::Freezing;

@@ -1,82 +1,67 @@
-//! Questions of a fit to rows, and their answers.
+//! Questions of a fit about the rows of a bag, and their answers.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::trial::{TrialSums, TrialWant};
 use crate::RankError;
 use crate::boost::gradient::code_tree::CodeTree;
 use crate::boost::gradient::draws::Draw;
 use crate::boost::gradient::fit_rows::RowMassScale;
 use crate::boost::gradient::sums::{CODES, UnitSums};
-use crate::data::{Binned, CellSplit, ClassSums, FeatureBins, LevelRates};
+use crate::data::{Binned, CellId, CellSplit, ClassSums, FeatureBins, LevelRates};
 use crate::rows::words::{WordReader, put_sums, put_wide};
-use crate::rows::{CodedRows, Mergeable, PairCodes, RateCodes, View, other};
+use crate::rows::{CodedRows, Mergeable, PairCodes, RateCodes, SentSteps, View};
 
-/// A question of a fit.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) enum GradientAsk {
-    /// Totals of the rows of a view.
-    Mass { view: View, scale: RowMassScale },
-    /// About the rows of several bags.
-    Bags(BagsAsk),
-    /// About a trial, at the scores of bags after all trees that were sent.
-    Trial { bags: BagsAsk, want: TrialWant },
+/// Asks for the totals of the rows of a view.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct AskMass {
+    pub(super) scale: RowMassScale,
 }
 
-/// A question about several bags.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct BagsAsk {
-    /// The bags of the fit that are still needed.
-    pub(super) live: Vec<u64>,
-    pub(super) bags: Vec<BagAsk>,
+/// Asks about the rows of a bag after some steps.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct AskBag {
+    pub(super) steps: SentSteps<BagStep>,
+    pub(super) want: BagWant,
 }
 
-/// A question about the rows of a bag.
+/// A decision about the rows of a bag.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct BagAsk {
-    /// Unique among the bags of the fit.
-    pub(super) key: u64,
-    /// The rows of the bag; `None` if they were sent before.
-    pub(super) rows: Option<Arc<BagRowsAsk>>,
-    /// Number of trees that were sent before.
-    pub(super) n_sent: usize,
-    /// The trees that follow.
-    pub(super) trees: Vec<Arc<SentTree>>,
-    /// Whether the loss of the held-out rows is requested.
-    pub(super) measures: bool,
-    pub(super) grow: Option<GrowAsk>,
+pub(crate) enum BagStep {
+    /// The bag begins: the first step.
+    Begin(Arc<BagStart>),
+    /// A tree begins: cell 0 has its rows.
+    Draw(TreeDraw),
+    Split(CellSplit),
+    /// The two sides of a split become one cell again.
+    Join {
+        left: CellId,
+        right: CellId,
+        cell: CellId,
+    },
+    /// The values of the grown tree are added to the scores.
+    Tree(Arc<CodeTree>),
 }
 
-/// A tree, with its growth: a holder that has its cells need not find the leaf of each row.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct SentTree {
-    pub(super) tree: CodeTree,
-    pub(super) growth: CellGrowth,
-}
-
-/// The growth of a tree.
+/// The rows of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CellGrowth {
+pub(crate) struct TreeDraw {
     pub(super) seed: u64,
     /// Whether rows are drawn by the seed.
     pub(super) draws: bool,
-    /// Number of changes of its cells.
-    pub(super) n_steps: usize,
 }
 
-/// The rows of a bag.
+/// The rows of a bag before the first tree.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct BagRowsAsk {
+pub(crate) struct BagStart {
     /// Its training rows.
     pub(super) learned: View,
     pub(super) held_out: Option<View>,
     /// The rule and seed that draw rows; `None` if each tree uses all.
     pub(super) draw: Option<(Draw, u64)>,
-    /// The score before the first tree.
-    pub(super) start: f64,
+    /// The score of all rows.
+    pub(super) score: f64,
     pub(super) scale: RowMassScale,
     pub(super) levels: LevelMap,
     pub(super) rates: Vec<RateCodes>,
@@ -85,58 +70,32 @@ pub(crate) struct BagRowsAsk {
     pub(super) pairs: Vec<PairCodes>,
 }
 
-/// A question about the cells of a tree.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct GrowAsk {
-    pub(super) seed: u64,
-    /// Whether rows are drawn by the seed.
-    pub(super) draws: bool,
+/// What is requested about the rows of a bag.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct BagWant {
+    /// Whether the loss of the held-out rows is requested.
+    pub(super) measures: bool,
+    /// Cells of the growing tree whose numbers of rows are requested.
+    pub(super) sides: Vec<CellId>,
     /// Columns of codes, each with the number of its codes.
     pub(super) columns: Vec<(usize, usize)>,
-    /// All changes of cells, from the first on.
-    pub(super) steps: Vec<CellStep>,
-    /// First step whose splits are queried for the number of rows on the left.
-    pub(super) first_new: usize,
-    /// Cells whose sums are requested.
-    pub(super) cells: Vec<CellAsk>,
-}
-
-/// A change of the cells of a tree; cell 0 has all rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) enum CellStep {
-    Split(CellSplit),
-    /// The two sides of a split become one cell again.
-    Join {
-        left: usize,
-        right: usize,
-        cell: usize,
-    },
+    /// Cells whose sums by code are requested.
+    pub(super) cells: Vec<CellWant>,
 }
 
 /// A cell whose sums are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct CellAsk {
-    pub(super) cell: usize,
+pub(super) struct CellWant {
+    pub(super) cell: CellId,
     /// Whether the number of rows by code is requested, too.
     pub(super) is_counted: bool,
 }
 
-impl GrowAsk {
-    /// Whether it is the first question about a tree.
-    pub(super) fn begins(&self) -> bool {
-        self.steps.is_empty()
-    }
-
+impl BagWant {
     /// Number of bins of a cell.
-    pub(super) fn n_bins(&self) -> usize {
+    fn n_bins(&self) -> usize {
         // A question for more is refused before its answer takes memory.
         self.columns.iter().map(|(_, n_codes)| n_codes.min(&CODES)).sum()
-    }
-
-    /// Number of splits whose sides are requested.
-    fn n_sides(&self) -> usize {
-        let steps = self.steps.get(self.first_new..).unwrap_or_default();
-        steps.iter().filter(|step| matches!(step, CellStep::Split(_))).count()
     }
 }
 
@@ -159,7 +118,7 @@ impl LevelMap {
     }
 }
 
-impl BagRowsAsk {
+impl BagStart {
     /// Meaning of the codes, feature by feature, with the columns of rates.
     pub(super) fn features(&self, held: &[FeatureBins]) -> Vec<FeatureBins> {
         let rates = self.rates.iter().map(|rates| &rates.cuts);
@@ -168,12 +127,13 @@ impl BagRowsAsk {
         self.levels.features(held).into_iter().chain(columns).collect()
     }
 
-    /// The codes of some rows, given those of the columns of rates.
-    pub(super) fn codes<'r>(
+    /// The codes of some rows, given those of the columns of rates; `None` if they are those of the
+    /// holder.
+    pub(super) fn codes(
         &self,
-        rows: &'r CodedRows,
+        rows: &CodedRows,
         rates: &[Vec<u8>],
-    ) -> Result<Cow<'r, Binned>, RankError> {
+    ) -> Result<Option<Binned>, RankError> {
         let held = &rows.binned;
         let n_features = held.features().len();
         if self.levels.0.len() != n_features || rates.len() != self.rates.len() + self.pairs.len() {
@@ -181,7 +141,7 @@ impl BagRowsAsk {
         }
         if rates.is_empty() && self.levels.0.iter().all(Option::is_none) {
             let are_narrow = (0..n_features).all(|feature| held.is_narrow(feature));
-            return if are_narrow { Ok(Cow::Borrowed(held)) } else { Err(bad()) };
+            return if are_narrow { Ok(None) } else { Err(bad()) };
         }
         let features = self.features(held.features());
         if features.iter().any(|bins| bins.n_codes() > CODES) {
@@ -211,7 +171,7 @@ impl BagRowsAsk {
         }
         let mut binned = Binned::empty(features.into(), LevelRates::Raw);
         binned.take_bytes(n_rows, &narrow);
-        Ok(Cow::Owned(binned))
+        Ok(Some(binned))
     }
 
     /// The codes of the columns of rates. Training rows have the steps of their folds.
@@ -224,17 +184,6 @@ impl BagRowsAsk {
 
 fn bad() -> RankError {
     RankError::BadAnswer("a bag is of other rows".to_owned())
-}
-
-/// Sums of some rows, to be merged with those of others.
-#[derive(Debug, Clone)]
-pub(crate) enum GradientSums {
-    Mass(MassSums),
-    /// Sums of each bag.
-    Bags(Vec<BagSums>),
-    Trial(TrialSums),
-    /// A holder lacks earlier decisions that the question requires.
-    Behind,
 }
 
 /// Totals of the rows of a view.
@@ -251,7 +200,7 @@ pub(crate) struct MassSums {
 pub(crate) struct BagSums {
     /// Loss of the held-out rows, in its units, and their weight.
     pub(super) loss: [u128; 2],
-    /// For each queried split, number and mass of the rows on the left.
+    /// For each cell whose numbers are requested, number and mass of its rows.
     pub(super) sides: Vec<[u64; 2]>,
     pub(super) cells: Vec<CellSums>,
 }
@@ -268,88 +217,46 @@ pub(crate) struct CellSums {
     pub(super) counts: Vec<u64>,
 }
 
-impl GradientSums {
-    /// The sums of no rows.
-    pub(super) fn none(ask: &GradientAsk) -> Self {
-        match ask {
-            GradientAsk::Mass { .. } => Self::Mass(MassSums::default()),
-            GradientAsk::Bags(ask) => Self::Bags(ask.bags.iter().map(BagSums::none).collect()),
-            GradientAsk::Trial { want, .. } => Self::Trial(TrialSums::none(want)),
-        }
-    }
-}
-
-impl Mergeable for GradientSums {
+impl Mergeable for MassSums {
     fn merge(&mut self, more: Self) -> Result<(), RankError> {
-        match (&mut *self, more) {
-            (_, Self::Behind) => *self = Self::Behind,
-            (Self::Behind, _) => {}
-            (Self::Mass(own), Self::Mass(more)) => {
-                own.weight += more.weight;
-                own.mass.iter_mut().zip(more.mass).for_each(|(own, more)| *own += more);
-            }
-            (Self::Bags(own), Self::Bags(more)) => {
-                own.iter_mut().zip(more).for_each(|(own, more)| own.merge(more));
-            }
-            (Self::Trial(own), Self::Trial(more)) => own.merge(more)?,
-            _ => return Err(other()),
-        }
+        self.weight += more.weight;
+        self.mass.iter_mut().zip(more.mass).for_each(|(own, more)| *own += more);
         Ok(())
     }
 
     fn put_words(&mut self, words: &mut Vec<u64>) {
-        words.push(u64::from(matches!(self, Self::Behind)));
-        match self {
-            Self::Behind => {}
-            Self::Mass(sums) => {
-                put_sums(words, sums.weight);
-                words.extend(sums.mass);
-            }
-            Self::Bags(bags) => bags.iter().for_each(|bag| bag.put(words)),
-            Self::Trial(sums) => sums.put(words),
-        }
+        put_sums(words, self.weight);
+        words.extend(self.mass);
     }
 
     fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
-        if reader.word()? != 0 {
-            *self = Self::Behind;
-            return Ok(());
-        }
-        match self {
-            Self::Behind => {}
-            Self::Mass(sums) => {
-                *sums = MassSums { weight: reader.sums()?, mass: *reader.array()? };
-            }
-            Self::Bags(bags) => {
-                for bag in bags {
-                    bag.take(reader)?;
-                }
-            }
-            Self::Trial(sums) => sums.take(reader)?,
-        }
+        *self = Self { weight: reader.sums()?, mass: *reader.array()? };
         Ok(())
     }
 }
 
 impl BagSums {
-    pub(super) fn none(ask: &BagAsk) -> Self {
-        let Some(grow) = &ask.grow else { return Self::default() };
-        let cell = |cell: &CellAsk| CellSums::none(grow, *cell);
+    /// The sums of no rows.
+    pub(super) fn none(want: &BagWant) -> Self {
+        let cell = |cell: &CellWant| CellSums::none(want, *cell);
         Self {
             loss: [0; 2],
-            sides: vec![[0; 2]; grow.n_sides()],
-            cells: grow.cells.iter().map(cell).collect(),
+            sides: vec![[0; 2]; want.sides.len()],
+            cells: want.cells.iter().map(cell).collect(),
         }
     }
+}
 
-    fn merge(&mut self, more: Self) {
+impl Mergeable for BagSums {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
         self.loss.iter_mut().zip(more.loss).for_each(|(own, more)| *own += more);
         let sides = self.sides.iter_mut().flatten().zip(more.sides.into_iter().flatten());
         sides.for_each(|(own, more)| *own += more);
         self.cells.iter_mut().zip(more.cells).for_each(|(own, more)| own.merge(&more));
+        Ok(())
     }
 
-    fn put(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         self.loss.iter().for_each(|&sum| put_wide(words, sum));
         words.extend(self.sides.iter().flatten());
         for CellSums { n_rows, mass, sums, counts } in &self.cells {
@@ -360,7 +267,7 @@ impl BagSums {
         }
     }
 
-    fn take(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         for sum in &mut self.loss {
             *sum = reader.wide()?;
         }
@@ -379,9 +286,9 @@ impl BagSums {
 }
 
 impl CellSums {
-    pub(super) fn none(grow: &GrowAsk, ask: CellAsk) -> Self {
-        let n_bins = grow.n_bins();
-        let counts = if ask.is_counted { vec![0; n_bins] } else { Vec::new() };
+    pub(super) fn none(want: &BagWant, cell: CellWant) -> Self {
+        let n_bins = want.n_bins();
+        let counts = if cell.is_counted { vec![0; n_bins] } else { Vec::new() };
         Self { n_rows: 0, mass: 0, sums: vec![UnitSums::default(); n_bins], counts }
     }
 

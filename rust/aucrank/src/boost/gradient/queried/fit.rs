@@ -21,21 +21,21 @@ use super::super::series::in_one_series;
 use super::super::source::{BagSource, FitSource, NextTree};
 use super::super::tree::GradientTree;
 use super::ask::{
-    BagRowsAsk, CellAsk, CellGrowth, CellSums, GradientAsk, GradientSums, GrowAsk, LevelMap,
-    MassSums, SentTree,
+    AskMass, BagStart, BagStep, BagWant, CellSums, CellWant, LevelMap, MassSums, TreeDraw,
 };
-use super::tree::QueriedTree;
-use super::tree::{BagLine, Talk, Work};
-use super::trial::{PairStep, TrialSums, TrialWant};
+use super::tree::{BagLine, QueriedTree};
+use super::trial::{AskTrial, PairStep, TrialSums, TrialWant};
 use crate::boost::gradient::code_tree::CodeTree;
 use crate::boost::gradient::fit_rows::{RowMass, RowMassScale};
 use crate::boost::gradient::level_codes::KeptLevels;
 use crate::data::{
-    CodeTest, FeatureBins, N_RATE_FOLDS, RateSteps, RowFolds, SEED_OF_RATES, check_monotonic, mix,
+    CodeTest, DealOrder, FeatureBins, N_RATE_FOLDS, RateSteps, RowFolds, SEED_OF_RATES,
+    check_monotonic, mix,
 };
 use crate::formula::Test;
 use crate::rows::{
-    AskLevels, FitId, NumberedRows, PairCodes, RateCodes, RateFolds, View, pair_of_number,
+    AskLevels, FitId, NumberedRows, PairCodes, Question, RateCodes, RateFolds, Rows, SentSteps,
+    StepLog, View, pair_of_number, together,
 };
 use crate::{Interrupt, RankError};
 
@@ -86,8 +86,8 @@ fn fit_bags(
     check_params(params)?;
     check_bins(params, frame.features())?;
     frame.total().check_classes()?;
-    let talk = Talk::new(rows, FitId::new(fit_number), interrupt);
-    let bags = in_one_series(&QueriedFit::new(&talk)?, params)?;
+    let elsewhere = RowsElsewhere { rows, fit: FitId::new(fit_number), interrupt };
+    let bags = in_one_series(&QueriedFit::new(&elsewhere)?, params)?;
     Ok(bags.into_iter().map(|bag| bag.parts).collect())
 }
 
@@ -150,9 +150,37 @@ impl FitCodes {
     }
 }
 
+/// Rows elsewhere, and the fit that queries them.
+struct RowsElsewhere<'a> {
+    rows: &'a dyn Rows,
+    fit: FitId,
+    interrupt: &'a Interrupt,
+}
+
+impl RowsElsewhere<'_> {
+    fn ask<Q: Question>(&self, view: &View, question: Q) -> Result<Q::Answer, RankError> {
+        self.fit.ask(self.rows, view.clone(), question, self.interrupt)
+    }
+
+    /// The order of all rows by a seed.
+    fn order(&self, seed: u64) -> Result<DealOrder, RankError> {
+        self.fit.order(self.rows, seed, self.interrupt)
+    }
+
+    /// The sums of a trial, at the scores of a bag.
+    fn trial(
+        &self,
+        log: &StepLog<'_, BagStep>,
+        want: impl Fn(&SentSteps<BagStep>) -> TrialWant,
+    ) -> Result<TrialSums, RankError> {
+        let ask = |steps| AskTrial { want: want(&steps), steps };
+        log.ask(self.rows, &View::All, ask, self.interrupt)
+    }
+}
+
 /// The rows of a fit elsewhere.
 struct QueriedFit<'a> {
-    talk: &'a Talk<'a>,
+    elsewhere: &'a RowsElsewhere<'a>,
     codes: Arc<FitCodes>,
     /// Pairs of features whose pairs of categories trees may test, once chosen.
     pairs: OnceCell<Vec<[usize; 2]>>,
@@ -190,11 +218,11 @@ enum Dealing {
 }
 
 impl<'a> QueriedFit<'a> {
-    fn new(talk: &'a Talk<'a>) -> Result<Self, RankError> {
-        let frame = talk.rows.frame();
-        let rows_of_levels = talk.fit.ask(talk.rows, View::All, AskLevels, talk.interrupt)?.0;
+    fn new(elsewhere: &'a RowsElsewhere<'a>) -> Result<Self, RankError> {
+        let frame = elsewhere.rows.frame();
+        let rows_of_levels = elsewhere.ask(&View::All, AskLevels)?.0;
         let codes = FitCodes::new(frame.features(), rows_of_levels, frame.total().rows);
-        Ok(Self { talk, codes: Arc::new(codes), pairs: OnceCell::new() })
+        Ok(Self { elsewhere, codes: Arc::new(codes), pairs: OnceCell::new() })
     }
 
     fn rows(
@@ -207,7 +235,7 @@ impl<'a> QueriedFit<'a> {
         let mut scale = RowMassScale::of(0);
         let mut sums = self.mass(&learned, scale)?;
         let of_rows = RowMassScale::of(sums.weight.pos + sums.weight.neg);
-        if of_rows != scale && self.talk.rows.frame().is_weighted() {
+        if of_rows != scale && self.elsewhere.rows.frame().is_weighted() {
             scale = of_rows;
             sums = self.mass(&learned, scale)?;
         }
@@ -229,7 +257,7 @@ impl<'a> QueriedFit<'a> {
         bag: &QueriedRows,
         pairs: &[[usize; 2]],
     ) -> Result<QueriedRows, RankError> {
-        let Talk { rows, fit, interrupt, .. } = self.talk;
+        let RowsElsewhere { rows, fit, interrupt } = self.elsewhere;
         let mut of_rates = RatesOfRows { pairs: Vec::new(), ..bag.of_rates.clone() };
         if of_rates.folds.is_none() {
             of_rates.folds = self.rate_folds(bag.seed)?;
@@ -266,7 +294,7 @@ impl<'a> QueriedFit<'a> {
 
     /// The folds by which rates are learned; `None` if no row can be left out.
     fn rate_folds(&self, seed: u64) -> Result<Option<RateFolds>, RankError> {
-        let folds = self.talk.order(mix(seed ^ SEED_OF_RATES))?.folds(N_RATE_FOLDS);
+        let folds = self.elsewhere.order(mix(seed ^ SEED_OF_RATES))?.folds(N_RATE_FOLDS);
         Ok((folds.n_folds() > 1).then(|| RateFolds(Arc::new(folds))))
     }
 
@@ -279,7 +307,7 @@ impl<'a> QueriedFit<'a> {
     ) -> Result<(View, Option<View>), RankError> {
         let view: &dyn Fn(bool) -> View = match dealing {
             Dealing::Share(share) => {
-                let order = self.talk.order(bag_seed(params.seed, number))?;
+                let order = self.elsewhere.order(bag_seed(params.seed, number))?;
                 let Some(part) = order.held_out(*share) else { return Ok((View::All, None)) };
                 &move |inside| View::Held { part: part.clone(), inside }
             }
@@ -293,10 +321,7 @@ impl<'a> QueriedFit<'a> {
     }
 
     fn mass(&self, view: &View, scale: RowMassScale) -> Result<MassSums, RankError> {
-        match self.talk.ask(GradientAsk::Mass { view: view.clone(), scale })? {
-            GradientSums::Mass(sums) => Ok(sums),
-            _ => Err(bad()),
-        }
+        self.elsewhere.ask(view, AskMass { scale })
     }
 
     /// The columns of rates from some rows.
@@ -312,7 +337,7 @@ impl<'a> QueriedFit<'a> {
             return Ok(RatesOfRows::default());
         }
         let Some(folds) = self.rate_folds(seed)? else { return Ok(RatesOfRows::default()) };
-        let Talk { rows, fit, interrupt, .. } = self.talk;
+        let RowsElsewhere { rows, fit, interrupt } = self.elsewhere;
         let found = folds.rates(*rows, fit, view, features.clone(), interrupt)?;
         let mut all = RatesOfRows { folds: Some(folds.clone()), ..RatesOfRows::default() };
         for (feature, rates) in features.into_iter().zip(found) {
@@ -333,11 +358,11 @@ impl<'s> FitSource for QueriedFit<'s> {
     type Dealt = QueriedRows;
 
     fn n_rows(&self) -> u64 {
-        self.talk.rows.frame().total().rows
+        self.elsewhere.rows.frame().total().rows
     }
 
     fn interrupt(&self) -> &Interrupt {
-        self.talk.interrupt
+        self.elsewhere.interrupt
     }
 
     fn deal(&self, params: &GradientParams) -> Result<Vec<QueriedRows>, RankError> {
@@ -346,7 +371,7 @@ impl<'s> FitSource for QueriedFit<'s> {
             Some(HeldOutRows::Share(share)) => Dealing::Share(share),
             Some(HeldOutRows::Fold) => {
                 let n_folds = params.n_bags.min(usize::from(u16::MAX) - 1) as u16;
-                Dealing::Folds(Arc::new(self.talk.order(params.seed)?.folds(n_folds)))
+                Dealing::Folds(Arc::new(self.elsewhere.order(params.seed)?.folds(n_folds)))
             }
         };
         let of_bag = |number| self.rows(params, number, self.views(params, &dealing, number)?);
@@ -367,7 +392,7 @@ impl<'s> FitSource for QueriedFit<'s> {
     }
 
     fn n_levels(&self) -> Vec<Option<u32>> {
-        self.talk.rows.frame().n_levels()
+        self.elsewhere.rows.frame().n_levels()
     }
 
     fn has_held_out(&self, bag: &QueriedRows) -> bool {
@@ -390,13 +415,17 @@ impl<'s> FitSource for QueriedFit<'s> {
     fn gain(
         &self,
         bag: &QueriedRows,
-        before: &BagLine,
-        after: &BagLine,
+        before: &StepLog<'s, BagStep>,
+        after: &StepLog<'s, BagStep>,
     ) -> Result<[f64; 2], RankError> {
         let Some(held_out) = &bag.held_out else { return Err(bad()) };
         let weight = self.mass(held_out, bag.scale)?.weight;
         let shift = mass_shift(u128::from(weight.pos) + u128::from(weight.neg));
-        match self.talk.trial(&[before, after], &TrialWant::Gain { shift })? {
+        let want = |steps: &SentSteps<BagStep>| {
+            let log = after.number();
+            TrialWant::Gain { shift, log, after: after.sent(steps.are_all()) }
+        };
+        match self.elsewhere.trial(before, want)? {
             TrialSums::Gain(sums) => Ok(sums.gain()),
             _ => Err(bad()),
         }
@@ -405,21 +434,21 @@ impl<'s> FitSource for QueriedFit<'s> {
     fn merits(
         &self,
         bag: &QueriedRows,
-        state: &BagLine,
+        state: &StepLog<'s, BagStep>,
         pairs: &[[usize; 2]],
     ) -> Result<Vec<f64>, RankError> {
         let mut merits = Vec::with_capacity(pairs.len());
         // One after the other: each may have as many pairs of categories as there are rows.
         for &features in pairs {
-            let want = TrialWant::Steps(vec![features]);
-            let TrialSums::Steps(mut found) = self.talk.trial(&[state], &want)? else {
+            let want = |_: &_| TrialWant::Steps(vec![features]);
+            let TrialSums::Steps(mut found) = self.elsewhere.trial(state, want)? else {
                 return Err(bad());
             };
             let (pairs, sums): (Vec<u64>, Vec<StepSums>) =
                 found.pop().into_iter().flatten().unzip();
             let steps = newton_steps(&sums, bag.total.n_rows);
-            let want = TrialWant::Merits(vec![PairStep { features, pairs, steps }]);
-            match self.talk.trial(&[state], &want)? {
+            let step = PairStep { features, pairs, steps };
+            match self.elsewhere.trial(state, |_| TrialWant::Merits(vec![step.clone()]))? {
                 TrialSums::Merits(sums) => merits.extend(sums.first().map(|sums| sums.merit())),
                 _ => return Err(bad()),
             }
@@ -439,28 +468,28 @@ impl<'s> FitSource for QueriedFit<'s> {
     ) -> Result<Vec<BagFit<'a, QueriedBag<'s>>>, RankError> {
         let begin = |rows: &QueriedRows| {
             let draws = params.subsample < 1.0;
-            let bag_ask = BagRowsAsk {
+            let start = BagStart {
                 learned: rows.learned.clone(),
                 held_out: rows.held_out.clone(),
                 draw: draws.then(|| (Draw::share(params.subsample), rows.seed)),
-                start: 0.0,
+                score: 0.0,
                 scale: rows.scale,
                 levels: self.codes.map.clone(),
                 rates: rows.of_rates.codes.clone(),
                 pairs: rows.of_rates.pairs.clone(),
             };
             let source = QueriedBag {
-                talk: self.talk,
+                elsewhere: self.elsewhere,
                 codes: Arc::clone(&self.codes),
-                features: bag_ask.features(self.talk.rows.frame().features()).into(),
+                features: start.features(self.elsewhere.rows.frame().features()).into(),
                 rates: Arc::clone(&rows.rates),
                 total: rows.total,
                 has_held_out: rows.held_out.is_some(),
-                line: self.talk.line(bag_ask),
-                growth: None,
+                log: StepLog::new(&self.elsewhere.fit),
+                start,
                 next: None,
             };
-            BagFit::new(source, params, rows.seed, terms, self.talk.interrupt)
+            BagFit::new(source, params, rows.seed, terms, self.elsewhere.interrupt)
         };
         Ok(dealt.iter().map(begin).collect())
     }
@@ -472,47 +501,53 @@ fn bad() -> RankError {
 
 /// The rows of a bag elsewhere.
 pub(super) struct QueriedBag<'a> {
-    pub(super) talk: &'a Talk<'a>,
-    pub(super) codes: Arc<FitCodes>,
+    elsewhere: &'a RowsElsewhere<'a>,
+    codes: Arc<FitCodes>,
     /// Meaning of the codes, with the columns of rates.
-    pub(super) features: Arc<[FeatureBins]>,
-    pub(super) rates: Arc<BoosterRates>,
-    pub(super) total: RowMass,
-    pub(super) has_held_out: bool,
-    pub(super) line: BagLine,
-    /// Growth of the last tree.
-    pub(super) growth: Option<CellGrowth>,
-    /// The root of the next tree, if it is known.
-    pub(super) next: Option<(GrowAsk, CellSums)>,
+    features: Arc<[FeatureBins]>,
+    rates: Arc<BoosterRates>,
+    total: RowMass,
+    has_held_out: bool,
+    start: BagStart,
+    log: StepLog<'a, BagStep>,
+    /// The tree that has begun, if the sums of its root are known.
+    next: Option<BegunTree>,
+}
+
+/// A tree whose root is known.
+struct BegunTree {
+    draw: TreeDraw,
+    columns: Vec<(usize, usize)>,
+    root: Option<CellSums>,
 }
 
 impl QueriedBag<'_> {
-    /// The first question about a tree.
-    fn root_ask(&self, next: &NextTree, draws: bool) -> GrowAsk {
-        let columns = self.rates.with_rates(next.features.clone());
-        let layout = BinLayout::new(&self.features, columns);
-        let columns =
-            layout.features.iter().map(|&column| (column, self.features[column].n_codes()));
-        GrowAsk {
-            seed: next.seed,
-            draws,
-            columns: columns.collect(),
-            steps: Vec::new(),
-            first_new: 0,
-            cells: vec![CellAsk { cell: 0, is_counted: false }],
+    /// The columns of a tree of some features, each with the number of its codes.
+    fn columns(&self, features: Vec<usize>) -> Vec<(usize, usize)> {
+        let layout = BinLayout::new(&self.features, self.rates.with_rates(features));
+        let columns = layout.features.iter();
+        columns.map(|&column| (column, self.features[column].n_codes())).collect()
+    }
+
+    /// Begins a tree; the first one begins the bag.
+    fn begin(&mut self, draw: TreeDraw) {
+        if self.log.steps().is_empty() {
+            self.log.push(BagStep::Begin(Arc::new(self.start.clone())));
         }
+        self.log.push(BagStep::Draw(draw));
     }
 }
 
-impl BagSource for QueriedBag<'_> {
-    type State = BagLine;
+impl<'a> BagSource for QueriedBag<'a> {
+    type State = StepLog<'a, BagStep>;
+    type Line<'l> = &'l dyn Rows;
 
     fn total(&self) -> RowMass {
         self.total
     }
 
     fn n_levels(&self) -> Vec<Option<u32>> {
-        self.talk.rows.frame().n_levels()
+        self.elsewhere.rows.frame().n_levels()
     }
 
     fn pairs(&self) -> Vec<PairSteps> {
@@ -520,76 +555,93 @@ impl BagSource for QueriedBag<'_> {
     }
 
     fn start(&mut self, score: f64) {
-        self.line.start(score);
+        self.start.score = score;
     }
 
     fn has_held_out(&self) -> bool {
         self.has_held_out
     }
 
-    async fn grow(&mut self, plan: TreePlan<'_>, draws: bool) -> Result<Grown, RankError> {
-        let ask =
-            self.root_ask(&NextTree { features: plan.features.clone(), seed: plan.seed }, draws);
-        let known = self.next.take().filter(|(of, _)| *of == ask).map(|(_, root)| root);
+    fn grow(
+        &mut self,
+        rows: &dyn Rows,
+        plan: TreePlan<'_>,
+        draws: bool,
+    ) -> Result<Grown, RankError> {
+        let draw = TreeDraw { seed: plan.seed, draws };
+        let columns = self.columns(plan.features.clone());
+        let is_begun = |next: &BegunTree| next.draw == draw && next.columns == columns;
+        let next = self.next.take().filter(is_begun);
+        if next.is_none() {
+            self.begin(draw);
+        }
         let (codes, rates) = (Arc::clone(&self.codes), Arc::clone(&self.rates));
         let raw_test =
             |test: &CodeTest| rates.raw_test(test).unwrap_or_else(|| codes.raw_test(test));
         let grower = GradientGrower::new(plan, &self.features, &rates, &raw_test);
-        let mut tree = QueriedTree {
-            line: &mut self.line,
-            first: ask,
-            root: known,
+        grower.grow(&mut QueriedTree {
+            bag: BagLine { rows, log: &mut self.log, interrupt: self.elsewhere.interrupt },
+            columns,
+            root: next.and_then(|next| next.root),
             mass_unit: self.total.unit(),
-            steps: Vec::new(),
             n_cells: 0,
             memory: SearchMemory::default(),
-        };
-        let grown = grower.grow(&mut tree).await?;
-        let n_steps = tree.steps.len();
-        self.growth = Some(CellGrowth { seed: tree.first.seed, draws, n_steps });
-        Ok(grown)
+        })
     }
 
-    async fn add(&mut self, grown: Grown, next: NextTree) -> Result<Option<f64>, RankError> {
-        let Some(growth) = self.growth.take() else {
-            unreachable!("a tree is grown before it is added")
-        };
-        self.line.trees.push(Arc::new(SentTree { tree: CodeTree::of(&grown), growth }));
+    fn add(
+        &mut self,
+        rows: &dyn Rows,
+        grown: Grown,
+        next: NextTree,
+    ) -> Result<Option<f64>, RankError> {
+        self.log.push(BagStep::Tree(Arc::new(CodeTree::of(&grown))));
         if !self.has_held_out {
             return Ok(None);
         }
         // The same query gets the sums for the root of the next tree.
-        let ask = self.root_ask(&next, true);
-        let mut found = self.line.ask(true, Some(ask.clone())).await?;
-        self.next = found.cells.pop().map(|root| (ask, root));
+        let draw = TreeDraw { seed: next.seed, draws: true };
+        let columns = self.columns(next.features);
+        self.begin(draw);
+        let root = CellWant { cell: 0, is_counted: false };
+        let want = BagWant {
+            measures: true,
+            sides: Vec::new(),
+            columns: columns.clone(),
+            cells: vec![root],
+        };
+        let line = BagLine { rows, log: &mut self.log, interrupt: self.elsewhere.interrupt };
+        let mut found = line.ask(&want)?;
+        self.next = Some(BegunTree { draw, columns, root: found.cells.pop() });
         Ok(Some(mean_log_loss(found.loss)))
     }
 
     fn take_off(&mut self, trees: &[GradientTree]) -> Result<(), RankError> {
-        self.line.forget(self.line.trees.len().saturating_sub(trees.len()));
+        let steps = self.log.steps().iter().enumerate();
+        let ends = steps.filter(|(_, step)| matches!(step, BagStep::Tree(_)));
+        let ends: Vec<usize> = ends.map(|(place, _)| place + 1).collect();
+        let n_kept = ends.len().saturating_sub(trees.len());
+        self.log.cut(n_kept.checked_sub(1).map_or(0, |last| ends[last]));
         self.next = None;
         Ok(())
     }
 
-    fn into_state(self) -> BagLine {
-        self.line
+    fn into_state(self) -> Self::State {
+        self.log
     }
 
-    fn take_up(&mut self, state: BagLine) {
-        self.line = state;
+    fn take_up(&mut self, log: Self::State) {
+        self.log = log;
     }
 
     fn side_by_side<'b>(
         bags: Vec<&mut BagFit<'b, Self>>,
-        work: impl AsyncFn(&mut BagFit<'b, Self>) -> Result<(), RankError> + Sync,
+        work: impl Fn(&mut BagFit<'b, Self>, &dyn Rows) -> Result<(), RankError> + Sync,
     ) -> Result<(), RankError> {
         let Some(first) = bags.first() else { return Ok(()) };
-        let talk = first.source.talk;
-        let mut begun = Vec::new();
-        for bag in bags {
-            let waiting = bag.source.line.waiting();
-            begun.push((waiting, Box::pin(work(bag)) as Work<'_>));
-        }
-        talk.run(begun)
+        let RowsElsewhere { rows, interrupt, .. } = first.source.elsewhere;
+        let work = &work;
+        let works = bags.into_iter().map(|bag| move |rows: &dyn Rows| work(bag, rows));
+        together(*rows, works.collect(), interrupt).map(drop)
     }
 }

@@ -1,9 +1,10 @@
 //! The state that a part of the rows keeps for a fit, and its answers.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::super::code_tree::CodeTree;
+use super::super::fit_rows::MOST_MASS;
 use super::super::gain::GainSums;
 use super::super::histogram::BinLayout;
 use super::super::loss::log_loss_units;
@@ -14,44 +15,42 @@ use super::super::sides::Sides;
 use super::super::sums::{PackedSums, UnitSums};
 use super::super::tree_rows::{Derivatives, NodeRows};
 use super::ask::{
-    BagAsk, BagRowsAsk, BagSums, BagsAsk, CellGrowth, CellStep, CellSums, GradientAsk,
-    GradientSums, GrowAsk, SentTree,
+    AskBag, AskMass, BagStart, BagStep, BagSums, BagWant, CellSums, LevelMap, MassSums, TreeDraw,
 };
-use super::trial::{PairStep, TrialSums, TrialWant, merge_equal};
-use crate::boost::gradient::fit_rows::MOST_MASS;
+use super::trial::{AskTrial, PairStep, TrialSums, TrialWant, merge_equal};
 use crate::data::{Binned, CellId, CellSplit, RowTally, seeded};
-use crate::rows::{CodedRows, Kept, PartView, Question, RowFrame, View, pair_of_row};
+use crate::rows::{
+    CodedRows, Kept, PartView, Question, RowFrame, SentSteps, Step, View, pair_of_row,
+};
 use crate::{Interrupt, RankError};
 
-/// The state that a part of the rows keeps for the bags of a fit.
-#[derive(Debug, Default)]
-struct BagStates(Vec<BagState>);
-
-/// The rows of a part in a bag, after some trees.
+/// The rows of a part in a bag, after some steps.
 #[derive(Debug)]
-struct BagState {
-    key: u64,
-    bag: Arc<BagRowsAsk>,
+pub(crate) struct BagState {
+    bag: Arc<BagStart>,
     /// Codes of the columns of rates.
     rates: Vec<Vec<u8>>,
-    n_trees: usize,
     scores: Vec<f64>,
     /// The cells of the growing tree.
     cells: Option<TreeCells>,
 }
 
-/// The cells of a tree after some steps.
+impl Step for BagStep {
+    /// `None` before the bag begins.
+    type States = Option<BagState>;
+}
+
+/// The cells of a tree.
 #[derive(Debug)]
 struct TreeCells {
-    /// Number of the trees before it.
-    n_trees: usize,
-    seed: u64,
-    draws: bool,
-    n_steps: usize,
     /// Row numbers; each cell is a run of them.
     order: Vec<u16>,
     cells: Vec<(CellId, Range<usize>)>,
 }
+
+/// Codes of the rows of a part, for all bags without columns of rates.
+#[derive(Default)]
+struct SharedCodes(Option<(LevelMap, Option<Arc<Binned>>)>);
 
 /// Buffers for one cell at a time.
 #[derive(Debug, Default)]
@@ -70,154 +69,198 @@ struct RowsOfPart<'a> {
     interrupt: &'a Interrupt,
 }
 
-impl Question for GradientAsk {
-    const NAME: &'static str = "gradients";
+impl<'a> RowsOfPart<'a> {
+    fn new(part: &PartView<'a>, interrupt: &'a Interrupt) -> Self {
+        Self { coded: part.coded(), frame: part.frame, interrupt }
+    }
+}
 
-    type Answer = GradientSums;
+impl Question for AskMass {
+    const NAME: &'static str = "mass";
 
-    fn none(&self, _: &RowFrame) -> GradientSums {
-        GradientSums::none(self)
+    type Answer = MassSums;
+
+    fn none(&self, _: &RowFrame) -> MassSums {
+        MassSums::default()
+    }
+
+    fn add(
+        &self,
+        part: &PartView<'_>,
+        _: &mut Kept<'_>,
+        sums: &mut MassSums,
+        _: &Interrupt,
+    ) -> Result<(), RankError> {
+        let tally = part.sums();
+        for row in part.rows() {
+            let of_row = tally.of(row as usize);
+            sums.weight += of_row;
+            let class = usize::from(part.positive()[row as usize]);
+            sums.mass[class] += self.scale.mass(of_row.pos + of_row.neg);
+        }
+        Ok(())
+    }
+}
+
+impl Question for AskBag {
+    const NAME: &'static str = "bag";
+
+    type Answer = BagSums;
+
+    fn none(&self, _: &RowFrame) -> BagSums {
+        BagSums::none(&self.want)
     }
 
     fn needs_hashes(&self, _: &View, _: &Kept<'_>) -> bool {
-        match self {
-            Self::Mass { view, .. } => *view != View::All,
-            Self::Bags(ask) => ask.bags.iter().any(|bag| {
-                bag.rows.is_some() || bag.measures || bag.grow.as_ref().is_some_and(GrowAsk::begins)
-            }),
-            // For the rows of a bag.
-            Self::Trial { .. } => true,
-        }
+        let is_drawn = |step: &BagStep| matches!(step, BagStep::Begin(_) | BagStep::Draw(_));
+        self.want.measures || self.steps.steps.iter().any(is_drawn)
     }
 
     fn add(
         &self,
         part: &PartView<'_>,
         kept: &mut Kept<'_>,
-        sum: &mut GradientSums,
+        sums: &mut BagSums,
         interrupt: &Interrupt,
     ) -> Result<(), RankError> {
-        let frame = part.frame;
-        let rows = RowsOfPart { coded: part.coded(), frame, interrupt };
-        match (self, sum) {
-            (_, GradientSums::Behind) => {}
-            (Self::Mass { view, scale }, GradientSums::Mass(sums)) => {
-                let tally = rows.coded.sums(frame);
-                for row in rows.coded.of_view(view) {
-                    let of_row = tally.of(row as usize);
-                    sums.weight += of_row;
-                    let class = usize::from(rows.coded.positive[row as usize]);
-                    sums.mass[class] += scale.mass(of_row.pos + of_row.neg);
-                }
-            }
-            (Self::Bags(ask), sum) => {
-                let mut states = kept.take::<BagStates>().unwrap_or_default();
-                states.add_bags(ask, rows, kept.buffers(), sum)?;
-                kept.put(states);
-            }
-            (Self::Trial { bags, want }, sum) => {
-                let mut states = kept.take::<BagStates>().unwrap_or_default();
-                states.add_trial(bags, want, rows, kept.buffers(), sum)?;
-                kept.put(states);
-            }
-            _ => return Err(bad("sums are of another question")),
-        }
+        let rows = RowsOfPart::new(part, interrupt);
+        let Some((state, codes)) = BagState::after(&self.steps, rows, kept)? else { return Ok(()) };
+        let codes = codes.as_deref().unwrap_or(&rows.coded.binned);
+        state.add_sums(&self.want, codes, rows, kept.buffers(), sums)?;
+        self.steps.keep(kept, Some(state));
         Ok(())
     }
 }
 
-impl BagStates {
-    fn add_bags(
-        &mut self,
-        ask: &BagsAsk,
-        rows: RowsOfPart<'_>,
-        buffers: &mut CellBuffers,
-        sum: &mut GradientSums,
-    ) -> Result<(), RankError> {
-        let GradientSums::Bags(sums) = sum else {
-            return Err(bad("sums are of another question"));
-        };
-        self.0.retain(|state| ask.live.contains(&state.key));
-        let mut found = Vec::new();
-        // Bags without columns of rates have the same codes.
-        let mut shared: Option<Cow<'_, Binned>> = None;
-        let mut are_known = true;
-        for (bag, sums) in ask.bags.iter().zip(sums) {
-            let place = self.0.iter().position(|state| state.key == bag.key);
-            let state = place.map(|place| self.0.remove(place));
-            let Some(mut state) = BagState::caught_up(state, bag, rows)? else {
-                are_known = false;
-                continue;
-            };
-            let own;
-            let codes: &Binned = if state.rates.is_empty() {
-                if shared.is_none() {
-                    shared = Some(state.bag.codes(rows.coded, &[])?);
-                }
-                shared.as_deref().unwrap_or(&rows.coded.binned)
-            } else {
-                own = state.bag.codes(rows.coded, &state.rates)?;
-                &own
-            };
-            are_known &= state.answer(bag, codes, rows, buffers, sums)?;
-            found.push(state);
-        }
-        if !are_known {
-            *sum = GradientSums::Behind;
-        }
-        self.0.extend(found);
-        Ok(())
-    }
-}
+impl Question for AskTrial {
+    const NAME: &'static str = "trial";
 
-impl BagStates {
-    /// Adds the sums of a trial, at the scores after all trees that were sent.
-    fn add_trial(
-        &mut self,
-        ask: &BagsAsk,
-        want: &TrialWant,
-        rows: RowsOfPart<'_>,
-        buffers: &mut CellBuffers,
-        sum: &mut GradientSums,
+    type Answer = TrialSums;
+
+    fn none(&self, _: &RowFrame) -> TrialSums {
+        TrialSums::none(&self.want)
+    }
+
+    fn needs_hashes(&self, _: &View, _: &Kept<'_>) -> bool {
+        true
+    }
+
+    fn add(
+        &self,
+        part: &PartView<'_>,
+        kept: &mut Kept<'_>,
+        sums: &mut TrialSums,
+        interrupt: &Interrupt,
     ) -> Result<(), RankError> {
-        let mut none = GradientSums::Bags(ask.bags.iter().map(BagSums::none).collect());
-        self.add_bags(ask, rows, buffers, &mut none)?;
-        if matches!(none, GradientSums::Behind) {
-            *sum = GradientSums::Behind;
-            return Ok(());
-        }
-        let GradientSums::Trial(sums) = sum else {
-            return Err(bad("sums are of another question"));
-        };
-        let state = |place: usize| {
-            let bag = ask.bags.get(place)?;
-            self.0.iter().find(|state| state.key == bag.key)
-        };
-        let first = state(0).ok_or_else(|| bad("there is no bag"))?;
-        match (want, sums) {
-            (TrialWant::Gain { shift }, TrialSums::Gain(sums)) => {
-                let second = state(1).ok_or_else(|| bad("there is one bag"))?;
-                first.add_gain(second, *shift, rows, sums);
+        let rows = RowsOfPart::new(part, interrupt);
+        let Some((state, _)) = BagState::after(&self.steps, rows, kept)? else { return Ok(()) };
+        match (&self.want, sums) {
+            (TrialWant::Gain { shift, log, after }, TrialSums::Gain(sums)) => {
+                let mut other = kept.of_log(*log);
+                let found = BagState::after(after, rows, &mut other)?;
+                let is_behind = found.is_none();
+                if let Some((second, _)) = found {
+                    state.add_gain(&second, *shift, rows, sums);
+                    after.keep(&mut other, Some(second));
+                }
+                drop(other);
+                if is_behind {
+                    kept.fall_behind();
+                }
             }
             (TrialWant::Steps(pairs), TrialSums::Steps(of_pairs)) => {
                 for (&features, sums) in pairs.iter().zip(of_pairs) {
-                    rows.interrupt.check()?;
-                    first.add_steps(features, rows, sums)?;
+                    interrupt.check()?;
+                    state.add_steps(features, rows, sums)?;
                 }
             }
             (TrialWant::Merits(steps), TrialSums::Merits(of_pairs)) => {
                 for (step, sums) in steps.iter().zip(of_pairs) {
-                    rows.interrupt.check()?;
-                    first.add_merits(step, rows, sums)?;
+                    interrupt.check()?;
+                    state.add_merits(step, rows, sums)?;
                 }
             }
             _ => return Err(bad("sums are of another question")),
         }
+        self.steps.keep(kept, Some(state));
         Ok(())
     }
 }
 
+/// A state, and the codes of its rows if they are not those of the holder.
+type StateAndCodes = (BagState, Option<Arc<Binned>>);
+
 impl BagState {
+    fn begin(bag: &Arc<BagStart>, rows: RowsOfPart<'_>) -> Result<Self, RankError> {
+        let (rates, scores) = (bag.rate_codes(rows.coded)?, vec![bag.score; rows.coded.n_rows()]);
+        Ok(Self { bag: Arc::clone(bag), rates, scores, cells: None })
+    }
+
+    /// The state after all steps; `None` if the part is behind.
+    fn after(
+        steps: &SentSteps<BagStep>,
+        rows: RowsOfPart<'_>,
+        kept: &mut Kept<'_>,
+    ) -> Result<Option<StateAndCodes>, RankError> {
+        let Some((known, steps)) = steps.missing(kept, || None) else { return Ok(None) };
+        let (mut state, steps) = match (known, steps) {
+            (Some(state), steps) => (state, steps),
+            (None, [BagStep::Begin(bag), steps @ ..]) => (Self::begin(bag, rows)?, steps),
+            (None, _) => return Err(bad("a bag does not begin")),
+        };
+        let own = state.codes(rows, kept)?;
+        let codes = own.as_deref().unwrap_or(&rows.coded.binned);
+        for step in steps {
+            state.follow(step, codes, rows, kept.buffers())?;
+        }
+        Ok(Some((state, own)))
+    }
+
+    /// The codes of the rows; `None` if they are those of the holder.
+    fn codes(
+        &self,
+        rows: RowsOfPart<'_>,
+        kept: &mut Kept<'_>,
+    ) -> Result<Option<Arc<Binned>>, RankError> {
+        let new = || Ok(self.bag.codes(rows.coded, &self.rates)?.map(Arc::new));
+        if !self.rates.is_empty() {
+            return new();
+        }
+        let shared = &mut kept.of_part::<SharedCodes>().0;
+        if let Some((_, codes)) = shared.as_ref().filter(|(levels, _)| *levels == self.bag.levels) {
+            return Ok(codes.clone());
+        }
+        let codes = new()?;
+        *shared = Some((self.bag.levels.clone(), codes.clone()));
+        Ok(codes)
+    }
+
+    fn follow(
+        &mut self,
+        step: &BagStep,
+        codes: &Binned,
+        rows: RowsOfPart<'_>,
+        buffers: &mut CellBuffers,
+    ) -> Result<(), RankError> {
+        match step {
+            BagStep::Begin(_) => return Err(bad("a bag begins again")),
+            BagStep::Draw(draw) => self.cells = Some(self.draw(*draw, rows)),
+            BagStep::Split(split) => {
+                let cells = self.cells.as_mut().ok_or_else(|| bad("there is no tree"))?;
+                cells.split(split, codes, &mut buffers.right)?;
+            }
+            BagStep::Join { left, right, cell } => {
+                let cells = self.cells.as_mut().ok_or_else(|| bad("there is no tree"))?;
+                cells.join(*left, *right, *cell)?;
+            }
+            BagStep::Tree(tree) => {
+                rows.interrupt.check()?;
+                self.add_tree(tree, codes)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The held-out rows, each with its weight in units.
     fn held_out<'r>(&'r self, rows: RowsOfPart<'r>) -> impl Iterator<Item = (usize, u64)> + 'r {
         let listed = self.bag.held_out.iter().flat_map(move |view| rows.coded.of_view(view));
@@ -275,73 +318,11 @@ impl BagState {
         Ok(())
     }
 
-    /// The state from which a question starts; `None` if it requires decisions that were not sent.
-    fn caught_up(
-        state: Option<Self>,
-        ask: &BagAsk,
-        rows: RowsOfPart<'_>,
-    ) -> Result<Option<Self>, RankError> {
-        let n_trees = ask.n_sent.saturating_add(ask.trees.len());
-        let is_known = |state: &Self| (ask.n_sent..=n_trees).contains(&state.n_trees);
-        if let Some(state) = state.filter(is_known) {
-            return Ok(Some(state));
-        }
-        let Some(bag) = ask.rows.as_ref().filter(|_| ask.n_sent == 0) else { return Ok(None) };
-        Ok(Some(Self {
-            key: ask.key,
-            rates: bag.rate_codes(rows.coded)?,
-            scores: vec![bag.start; rows.coded.n_rows()],
-            bag: Arc::clone(bag),
-            n_trees: 0,
-            cells: None,
-        }))
-    }
-
-    /// Applies new trees and steps, and adds the requested sums; returns whether all earlier
-    /// decisions are known.
-    fn answer(
-        &mut self,
-        ask: &BagAsk,
-        codes: &Binned,
-        rows: RowsOfPart<'_>,
-        buffers: &mut CellBuffers,
-        sums: &mut BagSums,
-    ) -> Result<bool, RankError> {
-        for tree in &ask.trees[self.n_trees - ask.n_sent..] {
-            rows.interrupt.check()?;
-            self.add_tree(tree, codes)?;
-        }
-        if ask.measures
-            && let Some(view) = &self.bag.held_out
-        {
-            for row in rows.coded.of_view(view) {
-                let row = row as usize;
-                let units = rows.coded.units.get(row).copied().unwrap_or(1);
-                let loss = log_loss_units(self.scores[row], rows.coded.positive[row]);
-                sums.loss[0] += loss * u128::from(units);
-                sums.loss[1] += u128::from(units);
-            }
-        }
-        match &ask.grow {
-            Some(grow) => self.add_cells(grow, codes, rows, buffers, sums),
-            None => Ok(true),
-        }
-    }
-
     /// Adds the values of a tree to all scores.
-    fn add_tree(&mut self, sent: &SentTree, codes: &Binned) -> Result<(), RankError> {
-        let walk = sent.tree.walk(codes.features())?;
-        let n_trees = self.n_trees;
-        let cells = self
-            .cells
-            .take()
-            .filter(|cells| cells.n_trees == n_trees && cells.growth() == sent.growth);
-        self.n_trees += 1;
-        let Some(TreeCells { order, cells, .. }) = cells else {
-            for (row, score) in (0..).zip(&mut self.scores) {
-                *score += walk.value(codes, row);
-            }
-            return Ok(());
+    fn add_tree(&mut self, tree: &CodeTree, codes: &Binned) -> Result<(), RankError> {
+        let walk = tree.walk(codes.features())?;
+        let Some(TreeCells { order, cells }) = self.cells.take() else {
+            return Err(bad("there is no tree"));
         };
         // A cell lies in one leaf.
         let mut is_added = vec![false; self.scores.len()];
@@ -362,52 +343,38 @@ impl BagState {
         Ok(())
     }
 
-    fn add_cells(
-        &mut self,
-        ask: &GrowAsk,
+    /// Adds the requested sums.
+    fn add_sums(
+        &self,
+        want: &BagWant,
         codes: &Binned,
         rows: RowsOfPart<'_>,
         buffers: &mut CellBuffers,
         sums: &mut BagSums,
-    ) -> Result<bool, RankError> {
-        let is_known = |cells: &TreeCells| {
-            let is_same =
-                (cells.n_trees, cells.seed, cells.draws) == (self.n_trees, ask.seed, ask.draws);
-            is_same && cells.n_steps <= ask.first_new
-        };
-        let mut cells = match self.cells.take().filter(is_known) {
-            Some(cells) => cells,
-            None if rows.coded.hashes.len() == rows.coded.n_rows() => self.draw(ask, rows),
-            None => return Ok(false),
-        };
-        let mut sides = sums.sides.iter_mut();
-        for (number, step) in ask.steps.iter().enumerate().skip(cells.n_steps) {
-            match step {
-                CellStep::Split(split) => {
-                    let left = cells.split(split, codes, &mut buffers.right)?;
-                    if number >= ask.first_new
-                        && let Some([n_rows, mass]) = sides.next()
-                    {
-                        let [more_rows, more_mass] = self.count(&cells.order[left], rows);
-                        *n_rows += more_rows;
-                        *mass += more_mass;
-                    }
-                }
-                CellStep::Join { left, right, cell } => cells.join(*left, *right, *cell)?,
+    ) -> Result<(), RankError> {
+        if want.measures {
+            for (row, units) in self.held_out(rows) {
+                let loss = log_loss_units(self.scores[row], rows.coded.positive[row]);
+                sums.loss[0] += loss * u128::from(units);
+                sums.loss[1] += u128::from(units);
             }
         }
-        cells.n_steps = ask.steps.len();
-        let columns: Vec<usize> = ask.columns.iter().map(|(column, _)| *column).collect();
+        let cells = self.cells.as_ref().ok_or_else(|| bad("there is no tree"))?;
+        for (&cell, sums) in want.sides.iter().zip(&mut sums.sides) {
+            let of_cell = self.count(cells.rows(cell)?, rows);
+            sums.iter_mut().zip(of_cell).for_each(|(sum, more)| *sum += more);
+        }
+        let columns: Vec<usize> = want.columns.iter().map(|(column, _)| *column).collect();
         let are_of_codes = |&(column, n_codes): &(usize, usize)| {
             codes.features().get(column).is_some_and(|bins| bins.n_codes() == n_codes)
         };
-        if !ask.columns.iter().all(are_of_codes) {
+        if !want.columns.iter().all(are_of_codes) {
             return Err(bad("a tree is of other rows"));
         }
         let layout = BinLayout::new(codes.features(), columns);
-        for (cell, sums) in ask.cells.iter().zip(&mut sums.cells) {
+        for (cell, sums) in want.cells.iter().zip(&mut sums.cells) {
             rows.interrupt.check()?;
-            let of_cell = &cells.order[cells.rows(cell.cell)?];
+            let of_cell = cells.rows(cell.cell)?;
             let [n_rows, mass] = self.count(of_cell, rows);
             if mass > 2 * MOST_MASS {
                 return Err(bad("rows have too much mass"));
@@ -418,24 +385,21 @@ impl BagState {
             buffers.rows.extend(of_cell.iter().map(|&row| u32::from(row)));
             self.add_cell(buffers, &layout, codes, rows, sums);
         }
-        self.cells = Some(cells);
-        Ok(true)
+        Ok(())
     }
 
     /// The rows of a tree, in one cell.
-    fn draw(&self, ask: &GrowAsk, rows: RowsOfPart<'_>) -> TreeCells {
+    fn draw(&self, TreeDraw { seed, draws }: TreeDraw, rows: RowsOfPart<'_>) -> TreeCells {
         let is_drawn = |&row: &u32| match self.bag.draw {
-            Some((draw, seed)) if ask.draws => {
-                let hash = seeded(rows.coded.hashes[row as usize], seed);
-                draw.takes(ask.seed, hash)
+            Some((draw, of_bag)) if draws => {
+                draw.takes(seed, seeded(rows.coded.hashes[row as usize], of_bag))
             }
             _ => true,
         };
         let learned = rows.coded.of_view(&self.bag.learned);
         let order: Vec<u16> = learned.filter(is_drawn).map(|row| row as u16).collect();
-        let (n_trees, seed, draws) = (self.n_trees, ask.seed, ask.draws);
         let cells = vec![(0, 0..order.len())];
-        TreeCells { n_trees, seed, draws, n_steps: 0, order, cells }
+        TreeCells { order, cells }
     }
 
     /// Number and mass of some rows.
@@ -482,26 +446,22 @@ impl BagState {
 }
 
 impl TreeCells {
-    fn growth(&self) -> CellGrowth {
-        CellGrowth { seed: self.seed, draws: self.draws, n_steps: self.n_steps }
-    }
-
     fn place(&self, cell: CellId) -> Result<usize, RankError> {
         let place = self.cells.iter().position(|(id, _)| *id == cell);
         place.ok_or_else(|| bad("there is no such cell"))
     }
 
-    fn rows(&self, cell: CellId) -> Result<Range<usize>, RankError> {
-        Ok(self.cells[self.place(cell)?].1.clone())
+    fn rows(&self, cell: CellId) -> Result<&[u16], RankError> {
+        Ok(&self.order[self.cells[self.place(cell)?].1.clone()])
     }
 
-    /// Splits a cell; returns the place of its left side.
+    /// Splits a cell.
     fn split(
         &mut self,
         split: &CellSplit,
         codes: &Binned,
         right: &mut Vec<u16>,
-    ) -> Result<Range<usize>, RankError> {
+    ) -> Result<(), RankError> {
         let place = self.place(split.cell)?;
         let range = self.cells.swap_remove(place).1;
         if split.test.feature >= codes.features().len() {
@@ -522,7 +482,7 @@ impl TreeCells {
         let middle = range.start + n_left;
         self.cells.push((split.left, range.start..middle));
         self.cells.push((split.right, middle..range.end));
-        Ok(range.start..middle)
+        Ok(())
     }
 
     /// Joins two neighbours to one cell.

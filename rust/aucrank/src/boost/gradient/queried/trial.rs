@@ -4,16 +4,24 @@ use serde::{Deserialize, Serialize};
 
 use super::super::gain::GainSums;
 use super::super::pair_merit::{MeritSums, StepSums};
+use super::ask::BagStep;
 use crate::RankError;
-use crate::rows::other;
 use crate::rows::words::{WordReader, put_list, put_wide};
+use crate::rows::{Mergeable, SentSteps, other};
 
-/// What is queried at the scores of some bags.
+/// Asks about a trial, at the scores of a bag after some steps.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct AskTrial {
+    pub(super) steps: SentSteps<BagStep>,
+    pub(super) want: TrialWant,
+}
+
+/// What is requested at the scores of a bag.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum TrialWant {
-    /// By how much the loss of the held-out rows of the first bag falls from its scores to those of
-    /// the second; masses of rows are shifted by some bits.
-    Gain { shift: u32 },
+    /// By how much the loss of its held-out rows falls from its scores to those of another bag, after
+    /// the steps of its log; masses of rows are shifted by some bits.
+    Gain { shift: u32, log: u64, after: SentSteps<BagStep> },
     /// For pairs of features the sums of the training rows of each pair of categories.
     Steps(Vec<[usize; 2]>),
     /// For pairs of features the sums of the held-out rows by a step for each pair of categories.
@@ -47,8 +55,10 @@ impl TrialSums {
             TrialWant::Merits(steps) => Self::Merits(vec![MeritSums::default(); steps.len()]),
         }
     }
+}
 
-    pub(super) fn merge(&mut self, more: Self) -> Result<(), RankError> {
+impl Mergeable for TrialSums {
+    fn merge(&mut self, more: Self) -> Result<(), RankError> {
         match (self, more) {
             (Self::Gain(own), Self::Gain(more)) => own.merge(&more),
             (Self::Steps(own), Self::Steps(more)) => {
@@ -65,7 +75,7 @@ impl TrialSums {
         Ok(())
     }
 
-    pub(super) fn put(&self, words: &mut Vec<u64>) {
+    fn put_words(&mut self, words: &mut Vec<u64>) {
         match self {
             Self::Gain(sums) => sums.numbers().into_iter().for_each(|number| put(words, number)),
             Self::Steps(of_features) => {
@@ -86,7 +96,7 @@ impl TrialSums {
         }
     }
 
-    pub(super) fn take(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
+    fn take_words(&mut self, reader: &mut WordReader<'_>) -> Result<(), RankError> {
         match self {
             Self::Gain(sums) => {
                 for number in sums.numbers_mut() {
