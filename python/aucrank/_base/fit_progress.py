@@ -130,6 +130,11 @@ class FitProgress:
         return self._tasks is not None or self._listener is not None
 
     @property
+    def seconds_left(self) -> float | None:
+        """Time until the fit stops with what it has, read by the core; None for no limit."""
+        return None if self._end is None else self._end - perf_counter()
+
+    @property
     def seconds(self) -> float:
         """Time since the fit began."""
         return perf_counter() - self._begin

@@ -2,12 +2,13 @@
 //! progress and maps the error.
 
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aucrank::{FitPart, Interrupt, RankError};
 use pyo3::exceptions::{
     PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
 };
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
@@ -195,6 +196,12 @@ fn reporting_to(sender: SyncSender<Message>) -> Interrupt {
     })
 }
 
+/// The attribute `seconds_left` of an observer, if it has one: the time that a fit may take.
+fn seconds_left(observer: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    let left = observer.getattr_opt(intern!(observer.py(), "seconds_left"))?;
+    left.map_or(Ok(None), |left| left.extract())
+}
+
 /// Calls `observer(unit, number, most, figures)`, which returns whether the fit goes on.
 fn call_observer(observer: &Py<PyAny>, part: PartDone) -> PyResult<bool> {
     Python::attach(|py| {
@@ -220,8 +227,15 @@ fn run_interruptible(
     })?;
     let (sender, messages) = sync_channel(1);
     let calling = &CallingThread(sender.clone());
-    let interrupt = &match observer {
-        Some(_) => reporting_to(sender.clone()),
+    let interrupt = &match &observer {
+        Some(observer) => match seconds_left(observer.bind(py))? {
+            Some(seconds) => {
+                let begin = Instant::now();
+                reporting_to(sender.clone())
+                    .over_when(move || begin.elapsed().as_secs_f64() >= seconds)
+            }
+            None => reporting_to(sender.clone()),
+        },
         None => Interrupt::default(),
     };
     py.detach(move || {

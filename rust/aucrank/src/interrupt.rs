@@ -37,6 +37,7 @@ use crate::RankError;
 pub struct Interrupt {
     is_stopped: AtomicBool,
     observer: Option<Box<Observer>>,
+    is_over: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
 
 /// Called for each part; `false` requests that the fit end with what it has.
@@ -82,7 +83,40 @@ impl Interrupt {
     /// With an observer that is called for each part of the fit, on the thread that has finished
     /// it. If it returns `false`, fits that can do with fewer parts end there.
     pub fn observed_by(observer: impl Fn(&FitPart<'_>) -> bool + Send + Sync + 'static) -> Self {
-        Self { is_stopped: AtomicBool::default(), observer: Some(Box::new(observer)) }
+        Self { observer: Some(Box::new(observer)), ..Self::default() }
+    }
+
+    /// The same, with a function that tells whether the time of the fit is over. Gradient boosting
+    /// calls it before each round and before each question to rows elsewhere: once it returns
+    /// `true`, the fit ends with the rounds that it has, at least one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use aucrank::Interrupt;
+    /// use aucrank::boost::{GradientExtras, GradientParams, fit_gradient_boosting};
+    /// use aucrank::data::{Columns, Labels};
+    ///
+    /// let values: Vec<f64> = (0..100).map(f64::from).collect();
+    /// let positive: Vec<bool> = values.iter().map(|value| *value > 40.0).collect();
+    /// let (columns, labels) = (Columns::from_row_major(&values, 1)?, Labels::new(&positive, None)?);
+    /// let (params, extras) = (GradientParams::default(), GradientExtras::default());
+    /// let end = Instant::now() - Duration::from_secs(1);
+    /// let interrupt = Interrupt::default().over_when(move || Instant::now() >= end);
+    /// let model = fit_gradient_boosting((&columns, &labels), &params, &extras, &interrupt)?;
+    /// assert_eq!(model.trees().len(), 1);
+    /// # Ok::<(), aucrank::RankError>(())
+    /// ```
+    #[must_use]
+    pub fn over_when(self, is_over: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { is_over: Some(Box::new(is_over)), ..self }
+    }
+
+    /// Whether the time of the fit is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.as_ref().is_some_and(|is_over| is_over())
     }
 
     /// Requests a stop; the fit returns [`RankError::Interrupted`] soon after.
@@ -115,7 +149,8 @@ impl fmt::Debug for Interrupt {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = formatter.debug_struct("Interrupt");
         shown.field("is_stopped", &self.is_stopped);
-        shown.field("is_observed", &self.observer.is_some()).finish()
+        shown.field("is_observed", &self.observer.is_some());
+        shown.field("is_limited", &self.is_over.is_some()).finish()
     }
 }
 

@@ -66,10 +66,14 @@ pub(super) fn run<S: BagSource>(
             }
             Ok(())
         })?;
-        for number in n_before + 1..=n_done(bags, goes_on) {
+        let number_done = n_done(bags, goes_on);
+        for number in n_before + 1..=number_done {
             if !report(bags, params, number, most, unit, interrupt)? {
                 return bags.iter_mut().try_for_each(|bag| bag.end_after(number));
             }
+        }
+        if interrupt.is_over() {
+            return bags.iter_mut().try_for_each(|bag| bag.end_after(number_done));
         }
         n_before += block;
         if let Some(stopping) = params.held_out.filter(|_| shares_rounds)
@@ -391,15 +395,16 @@ impl<'a, S: BagSource> BagFit<'a, S> {
     ) -> Result<(), RankError> {
         while self.goes_on() && self.n_done() < n_rounds {
             self.interrupt.check()?;
+            if self.is_out_of_time() {
+                return Ok(());
+            }
             let seed = self.seed_of(self.trees.len());
             let (features, instead) = self.features(self.trees.len());
-            let mut grown = self.grow(line, features, seed, true)?;
-            for features in instead {
-                if grown.leaves.len() > 1 {
-                    break;
-                }
-                grown = self.grow(line, features, seed, false)?;
-            }
+            let grown = match self.grow_either(line, (features, instead), seed) {
+                // The rounds before are kept.
+                Err(RankError::Interrupted) if self.is_out_of_time() => return Ok(()),
+                grown => grown?,
+            };
             if grown.leaves.len() == 1 || self.largest + grown.tree.largest_value() > LARGEST_SUM {
                 self.is_complete = true;
                 break;
@@ -411,6 +416,29 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             self.push(tree, value);
         }
         Ok(())
+    }
+
+    /// Whether the time of the fit is over, and this series has rounds.
+    fn is_out_of_time(&self) -> bool {
+        self.n_done() > 0 && self.interrupt.check().is_ok() && self.interrupt.is_over()
+    }
+
+    /// Grows a tree on drawn rows and features, or on all rows by the first features that are
+    /// informative.
+    fn grow_either(
+        &mut self,
+        line: S::Line<'_>,
+        (features, instead): (Vec<usize>, Vec<Vec<usize>>),
+        seed: u64,
+    ) -> Result<Grown, RankError> {
+        let mut grown = self.grow(line, features, seed, true)?;
+        for features in instead {
+            if grown.leaves.len() > 1 {
+                break;
+            }
+            grown = self.grow(line, features, seed, false)?;
+        }
+        Ok(grown)
     }
 
     /// Seed of the tree of a round.
@@ -434,6 +462,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             interactions: self.groups.as_deref(),
             rate: self.rate,
             seed,
+            is_needed: self.n_done() == 0,
             interrupt: self.interrupt,
         };
         self.source.grow(line, plan, draws)

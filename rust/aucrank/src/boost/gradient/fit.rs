@@ -254,7 +254,7 @@ fn in_two_series<'a>(
         run(&mut bags, params, ROUND, interrupt)?;
     }
     let paths = paths(&bags, params);
-    if !params.refits() {
+    if !params.refits() || is_ended || bags.iter().any(|bag| bag.is_ended) {
         return finish(bags, paths);
     }
 

@@ -31,6 +31,8 @@ pub(super) struct TreePlan<'a> {
     /// Factor on the values of the leaves.
     pub(super) rate: f64,
     pub(super) seed: u64,
+    /// Whether the tree is grown to its end even if the time of the fit is over.
+    pub(super) is_needed: bool,
     pub(super) interrupt: &'a Interrupt,
 }
 

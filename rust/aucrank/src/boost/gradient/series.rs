@@ -27,7 +27,8 @@ pub(super) fn in_one_series<F: FitSource>(
     }
     run(&mut bags, params, ROUND, source.interrupt())?;
     let paths = paths(&bags, params);
-    if !params.refits() {
+    // A refit that has no time would have one round.
+    if !params.refits() || bags.iter().any(|bag| bag.is_ended) {
         return finish(bags, paths);
     }
     let n_rounds: Vec<usize> = n_kept(&bags, &paths);

@@ -576,6 +576,7 @@ impl<'a> BagSource for QueriedBag<'a> {
             self.begin(draw);
         }
         let (codes, rates) = (Arc::clone(&self.codes), Arc::clone(&self.rates));
+        let is_needed = plan.is_needed;
         let raw_test =
             |test: &CodeTest| rates.raw_test(test).unwrap_or_else(|| codes.raw_test(test));
         let grower = GradientGrower::new(plan, &self.features, &rates, &raw_test);
@@ -585,6 +586,7 @@ impl<'a> BagSource for QueriedBag<'a> {
             root: next.and_then(|next| next.root),
             mass_unit: self.total.unit(),
             n_cells: 0,
+            is_needed,
             memory: SearchMemory::default(),
         })
     }

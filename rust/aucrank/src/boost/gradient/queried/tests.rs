@@ -1,8 +1,9 @@
 //! Tests that queried rows give the same models as rows in memory, however they are divided.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use super::super::*;
 use crate::data::{Batch, BinningParams, Folds, Labels, LevelRates, NO_FOLD, mix};
@@ -227,6 +228,62 @@ fn pairs_of_categories_are_those_of_memory() {
         &Interrupt::default(),
     );
     assert_eq!(found, Ok(in_memory(&data, &params)));
+}
+
+/// Rows during whose questions the time of a fit ends.
+struct Ending<'a> {
+    rows: &'a StoredRows,
+    n_before: usize,
+    n_passes: AtomicUsize,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Rows for Ending<'_> {
+    fn frame(&self) -> &RowFrame {
+        self.rows.frame()
+    }
+
+    fn pass(&self, ask: &Ask, interrupt: &Interrupt) -> Result<Answer, RankError> {
+        if self.n_passes.fetch_add(1, Ordering::Relaxed) == self.n_before {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        self.rows.pass(ask, interrupt)
+    }
+}
+
+#[test]
+fn a_fit_ends_between_two_questions_with_the_rounds_before() {
+    let data = Data::new(900, Weights::None);
+    for n_bags in [1, 3] {
+        let params = GradientParams { n_bags, n_rounds: 6, ..plain() };
+        let stored = data.store(data.survey(&[0, 900], binning(&params)), &[0, 900], None);
+        let fit = |n_before| {
+            let is_over = Arc::new(AtomicBool::new(false));
+            let rows = Ending {
+                rows: &stored,
+                n_before,
+                n_passes: AtomicUsize::new(0),
+                is_over: Arc::clone(&is_over),
+            };
+            let interrupt = Interrupt::default().over_when(move || is_over.load(Ordering::Relaxed));
+            let extras = GradientExtras::default();
+            let model = fit_gradient_boosting((&rows, 5), &params, &extras, &interrupt).unwrap();
+            (model, rows.n_passes.into_inner())
+        };
+        let (whole, n_passes) = fit(usize::MAX);
+        assert_eq!(whole, in_memory(&data, &params));
+        let mut found = BTreeSet::new();
+        for n_before in (0..n_passes).step_by(3) {
+            let (model, n_asked) = fit(n_before);
+            let n_rounds = model.trees().len() / n_bags;
+            let first = GradientParams { n_rounds, ..params.clone() };
+            assert_eq!(model, in_memory(&data, &first), "{n_before}");
+            // The first round is grown to its end.
+            assert!(n_rounds == 1 || n_asked == n_before + 1, "{n_rounds}, {n_asked}, {n_before}");
+            found.insert(n_rounds);
+        }
+        assert!(found.len() > 4, "{found:?}");
+    }
 }
 
 /// Rows that record questions and answers.

@@ -24,6 +24,8 @@ pub(super) struct QueriedTree<'t, 'a> {
     /// Number of rows per unit of mass.
     pub(super) mass_unit: f64,
     pub(super) n_cells: CellId,
+    /// Whether it is grown to its end even if the time of the fit is over.
+    pub(super) is_needed: bool,
     pub(super) memory: SearchMemory,
 }
 
@@ -216,6 +218,10 @@ impl QueriedTree<'_, '_> {
     }
 
     fn ask(&self, sides: Vec<CellId>, cells: Vec<CellWant>) -> Result<BagSums, RankError> {
+        // A round of five bags may take a hundred questions, on Spark half a minute.
+        if !self.is_needed && self.bag.interrupt.is_over() {
+            return Err(RankError::Interrupted);
+        }
         let columns = self.columns.clone();
         self.bag.ask(&BagWant { measures: false, sides, columns, cells })
     }
