@@ -184,8 +184,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     time_limit : float or None, default=None
         Seconds since the start of `fit`, reading the rows included, after which no further round
         begins; the rounds up to the best one so far are kept. None for no limit. The model then
-        depends on the speed of the machine. Of rows that are queried on a cluster, a round takes a
-        hundred queries or more.
+        depends on the speed of the machine. A round by queries to the rows is left unfinished,
+        unless it is the first.
     warm_start : bool, default=False
         Whether `fit` continues from the rounds of the last fit, up to ``n_rounds``. On the same
         rows, 10 rounds and 10 more equal the 20 rounds of one fit, bit for bit, if
