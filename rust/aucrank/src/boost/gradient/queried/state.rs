@@ -52,6 +52,9 @@ struct TreeCells {
 #[derive(Default)]
 struct SharedCodes(Option<(LevelMap, Option<Arc<Binned>>)>);
 
+/// The state of a bag, and the codes of its rows if they are not those of the holder.
+type StateWithCodes = (BagState, Option<Arc<Binned>>);
+
 /// Buffers for one cell at a time.
 #[derive(Debug, Default)]
 struct CellBuffers {
@@ -193,13 +196,12 @@ impl BagState {
         Ok(Self { bag: Arc::clone(bag), rates, scores, cells: None })
     }
 
-    /// The state after all steps, and the codes of the rows if they are not those of the holder;
-    /// `None` if the part is behind.
+    /// The state after all steps; `None` if the part is behind.
     fn after(
         steps: &SentSteps<BagStep>,
         rows: RowsOfPart<'_>,
         kept: &mut Kept<'_>,
-    ) -> Result<Option<(Self, Option<Arc<Binned>>)>, RankError> {
+    ) -> Result<Option<StateWithCodes>, RankError> {
         let Some((known, steps)) = steps.missing(kept, || None) else { return Ok(None) };
         let (mut state, steps) = match (known, steps) {
             (Some(state), steps) => (state, steps),
