@@ -12,13 +12,12 @@
 //! to another one. A part without it, or with that of too few steps, answers that it is *behind*. The
 //! answer of all rows is then worth nothing; the learner asks again with the whole log, and the part
 //! *replays* it from the first step on. Parts that are ahead keep what they have. So an answer
-//! depends on the rows and on all steps, and not on the holder, nor on what was asked before.
+//! depends on the rows and on all steps, and not on the holder, nor on earlier questions.
 //!
 //! A fit may have several logs at a time, such as those of the trees without each fold, or of the
 //! bags of a booster. Each grows in a task of its own, as if it were alone; once all tasks wait for
 //! answers, [`together`](super::together) *joins* their questions, and rows are read once for all.
-//! A part that is behind in one log is asked again about this one, with the next questions of the
-//! others.
+//! If a part is behind in one log, only its question comes again, with the next ones of the others.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

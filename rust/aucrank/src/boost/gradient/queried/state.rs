@@ -52,6 +52,9 @@ struct TreeCells {
 #[derive(Default)]
 struct SharedCodes(Option<(LevelMap, Option<Arc<Binned>>)>);
 
+/// The state of a bag, and the codes of its rows if they are not those of the holder.
+type StateWithCodes = (BagState, Option<Arc<Binned>>);
+
 /// Buffers for one cell at a time.
 #[derive(Debug, Default)]
 struct CellBuffers {
@@ -187,9 +190,6 @@ impl Question for AskTrial {
     }
 }
 
-/// A state, and the codes of its rows if they are not those of the holder.
-type StateAndCodes = (BagState, Option<Arc<Binned>>);
-
 impl BagState {
     fn begin(bag: &Arc<BagStart>, rows: RowsOfPart<'_>) -> Result<Self, RankError> {
         let (rates, scores) = (bag.rate_codes(rows.coded)?, vec![bag.score; rows.coded.n_rows()]);
@@ -201,7 +201,7 @@ impl BagState {
         steps: &SentSteps<BagStep>,
         rows: RowsOfPart<'_>,
         kept: &mut Kept<'_>,
-    ) -> Result<Option<StateAndCodes>, RankError> {
+    ) -> Result<Option<StateWithCodes>, RankError> {
         let Some((known, steps)) = steps.missing(kept, || None) else { return Ok(None) };
         let (mut state, steps) = match (known, steps) {
             (Some(state), steps) => (state, steps),
