@@ -236,6 +236,16 @@ def test_an_ensemble_that_needs_all_rows_raises_an_error_beyond_the_limit():
     clone(model).fit(dataset_of(collect_below=size))
 
 
+def test_a_time_limit_ends_a_fit_between_two_queries(queried):
+    model = GradientBoostingRanker(n_rounds=8, n_bags=2, category_pairs=False, random_state=0)
+    clone(model).set_params(n_rounds=1).fit(dataset_of(collect_below=0))
+    of_one_round = len(queried)
+    queried.clear()
+    ended = clone(model).set_params(time_limit=1e-9).fit(dataset_of(collect_below=0))
+    # The first round is grown to its end, and no other one begins.
+    assert (ended._model.n_rounds, len(queried)) == (2, of_one_round)
+
+
 def test_the_limit_is_on_all_that_a_fit_takes(queried):
     model = LEARNERS["tree"]
     facts = dataset_of().facts(clone(model))
