@@ -86,7 +86,7 @@ impl Interrupt {
         Self { observer: Some(Box::new(observer)), ..Self::default() }
     }
 
-    /// The same, with a function that tells whether the time of the fit is over. Gradient boosting
+    /// The same, with a function for whether the time of the fit is over. Gradient boosting
     /// calls it before each round and before each question to rows elsewhere: once it returns
     /// `true`, the fit ends with the rounds that it has, at least one.
     ///

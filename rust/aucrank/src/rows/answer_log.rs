@@ -3,7 +3,7 @@
 //! Learners are deterministic functions of the answers, so these suffice. Each record has the key
 //! of its question, which depends on all questions before: what is sent depends on what holders of
 //! the rows have been sent already. A fit that goes on sends the steps since the last question, as
-//! if it had asked it: holders that have not followed those before say that they are behind, and
+//! if it had sent that one: holders that have not followed those before say that they are behind, and
 //! this answer is kept like any other.
 
 use std::fs::File;
@@ -396,7 +396,7 @@ mod tests {
         Ok((found, log.n_read(), log.n_added()))
     }
 
-    /// Each log of steps that goes on may find parts behind, which are then asked again with all
+    /// Each log of steps that goes on may find parts behind, which are then queried again with all
     /// steps: the logs of the tree and of those without each of three folds.
     const MOST_MORE: u64 = 4;
 

@@ -274,12 +274,12 @@ fn a_fit_ends_between_two_questions_with_the_rounds_before() {
         assert_eq!(whole, in_memory(&data, &params));
         let mut found = BTreeSet::new();
         for n_before in (0..n_passes).step_by(3) {
-            let (model, n_asked) = fit(n_before);
+            let (model, n_sent) = fit(n_before);
             let n_rounds = model.trees().len() / n_bags;
             let first = GradientParams { n_rounds, ..params.clone() };
             assert_eq!(model, in_memory(&data, &first), "{n_before}");
             // The first round is grown to its end.
-            assert!(n_rounds == 1 || n_asked == n_before + 1, "{n_rounds}, {n_asked}, {n_before}");
+            assert!(n_rounds == 1 || n_sent == n_before + 1, "{n_rounds}, {n_sent}, {n_before}");
             found.insert(n_rounds);
         }
         assert!(found.len() > 4, "{found:?}");
