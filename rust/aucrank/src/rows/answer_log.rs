@@ -3,8 +3,8 @@
 //! Learners are deterministic functions of the answers, so these suffice. Each record has the key
 //! of its question, which depends on all questions before: what is sent depends on what holders of
 //! the rows have been sent already. A fit that goes on sends the steps since the last question, as
-//! if it had sent that one: holders that have not followed those before say that they are behind, and
-//! this answer is kept like any other.
+//! if it had sent that one: holders that have not followed those before say that they are behind,
+//! and this answer is kept like any other.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
