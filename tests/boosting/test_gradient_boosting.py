@@ -1,6 +1,7 @@
 """GradientBoostingRanker: its scores, rounds, categories and parameters."""
 
 from functools import partial
+from itertools import permutations
 from time import process_time
 
 import numpy as np
@@ -562,6 +563,28 @@ def test_the_number_of_leaves_is_chosen_on_held_out_rows():
     assert max(few.rounds_["n_leaves"]) <= 32
 
 
+@pytest.mark.parametrize("n_bags", [1, 3])
+@pytest.mark.parametrize("scoring", ["loss", "auc"])
+@pytest.mark.parametrize("refit", [False, True])
+def test_of_several_numbers_of_leaves_the_best_on_held_out_rows_is_kept(n_bags, scoring, refit):
+    params = {"n_rounds": 30, "early_stopping": True, "scoring": scoring, "refit": refit}
+    params |= {"n_bags": n_bags, "validation_fraction": 0.25, "random_state": 0}
+    kept = set()
+    for numbers in permutations([2, 6, 40]):
+        fits = [GradientBoostingRanker(**params, max_leaves=n).fit(X, Y) for n in numbers]
+
+        def merit(fitted):
+            found = fitted._model.held_out_of_bags() or [fitted._model.held_out()]
+            values = [path["values"][path["n_rounds"] - 1] for path in found]
+            return np.mean(values) if scoring == "auc" else -np.mean(values)
+
+        best = max(fits, key=merit)
+        found = GradientBoostingRanker(**params, max_leaves=list(numbers)).fit(X, Y)
+        assert found._model.formula() == best._model.formula()
+        kept.add(best.max_leaves)
+    assert len(kept) == 1
+
+
 def test_additive_presets_give_a_sum_that_ranks_well():
     model = GradientBoostingRanker.additive(n_bags=3, random_state=0)
     assert model.get_params() == clone(model).get_params()
@@ -590,6 +613,16 @@ def test_additive_presets_give_a_sum_that_ranks_well():
         ({"max_fpr": 0}, r"max_fpr must be in \(0.0, 1.0\]"),
         ({"max_leaves": 1}, "max_leaves must be at least 2"),
         ({"max_leaves": "many"}, "max_leaves must be an int"),
+        ({"max_leaves": []}, "max_leaves must be an int, a list of ints that is not empty"),
+        ({"max_leaves": [8, 1]}, "max_leaves must be at least 2"),
+        (
+            {"max_leaves": [8, 4]},
+            "max_leaves is several numbers, but must be a single number where",
+        ),
+        (
+            {"max_leaves": [8, 4], "early_stopping": True, "interactions": 2},
+            "max_leaves is several numbers, but must be a single number where pairs",
+        ),
         ({"validation_fraction": "most"}, "validation_fraction must be a number"),
         ({"early_stopping": "never"}, "early_stopping must be"),
         ({"time_limit": 0}, "time_limit must be in"),

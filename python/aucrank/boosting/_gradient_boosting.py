@@ -115,10 +115,12 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         ``0.025 (n / 1000)**0.33 (n_rounds / 300)**-0.62 (max_leaves / 32)**-0.24`` for ``n`` rows,
         at most 0.3; with ``early_stopping`` at least 0.05, times ``(n / 20000)**0.5`` beyond 20,000
         rows, up to 0.15.
-    max_leaves : int or "auto", default="auto"
-        Maximal number of leaves of a tree; the leaf with the largest gain is split first. "auto":
-        32, or with ``early_stopping`` and 20,000 rows or more, 32 or 128, whichever ranks held-out
-        rows better after 300 rounds.
+    max_leaves : int, list of int or "auto", default="auto"
+        Maximal number of leaves of a tree; the leaf with the largest gain is split first. A list,
+        such as ``[32, 8]``, needs ``early_stopping``: the fit is repeated with each, and the one
+        that is best on the held-out rows, on average over bags, is kept; few leaves suit weak
+        signals. "auto": 32, or with ``early_stopping`` and 20,000 rows or more, 32 or 128,
+        whichever ranks held-out rows better after 300 rounds.
     max_depth : int or None, default=None
         Maximal number of splits between the root and a leaf; None for no bound.
     min_samples_leaf : int, float or "auto", default="auto"
@@ -498,9 +500,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         rate = self.learning_rate
         if not (isinstance(rate, str) and rate == "auto"):
             rate = check_real(rate, "learning_rate", low=0.0, high=1.0, low_open=True)
-        leaves = self.max_leaves
-        if not (isinstance(leaves, str) and leaves == "auto"):
-            leaves = check_int(leaves, "max_leaves", low=2)
+        first_leaves, *other_leaves = self._numbers_of_leaves()
         max_depth = check_int(self.max_depth, "max_depth", low=1, optional=True)
         check_real(
             self.time_limit, "time_limit", low=0.0, low_open=True, high_open=True, optional=True
@@ -511,7 +511,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             "max_fpr": self._max_fpr(),
             "n_rounds": check_int(self.n_rounds, "n_rounds", low=1),
             "learning_rate": None if rate == "auto" else rate,
-            "max_leaves": None if leaves == "auto" else leaves,
+            "max_leaves": first_leaves,
+            "other_leaves": other_leaves,
             "max_depth": 2**63 - 1 if max_depth is None else max_depth,
             "min_samples_leaf": self._least_rows(),
             "l2": check_real(self.l2, "l2", low=0.0, high_open=True),
@@ -527,6 +528,19 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             "n_bags": n_bags,
             "seed": scope.seed,
         }
+
+    def _numbers_of_leaves(self) -> list[int | None]:
+        """Return the numbers of leaves to choose from; None is one that the core chooses."""
+        given = self.max_leaves
+        if isinstance(given, str) and given == "auto":
+            return [None]
+        if not isinstance(given, list | tuple):
+            return [check_int(given, "max_leaves", low=2)]
+        if not given:
+            raise ValueError(
+                "max_leaves must be an int, a list of ints that is not empty or 'auto'"
+            )
+        return [check_int(leaves, "max_leaves", low=2) for leaves in given]
 
     def _max_fpr(self) -> float | None:
         max_fpr = check_real(self.max_fpr, "max_fpr", low=0.0, high=1.0, low_open=True)
@@ -664,8 +678,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         return isinstance(given, Integral) and given != 0
 
     def _n_stages(self) -> int | None:
-        if isinstance(self.max_leaves, str) or self._tries_category_pairs():
-            # There may be trial rounds.
+        if not isinstance(self.max_leaves, Integral) or self._tries_category_pairs():
+            # There may be trial rounds, or several series.
             return None
         n_series = 2 if self._chooses_pairs else 1
         return n_series * (2 if self.refit and self._stops() else 1)

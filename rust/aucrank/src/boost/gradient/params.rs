@@ -45,6 +45,11 @@ pub struct GradientParams {
     /// Maximum number of leaves of a tree, at least 2; `None` for 32, or, from 20,000 rows on with
     /// held-out rows, for 32 or 128, chosen by a trial on these.
     pub max_leaves: Option<usize>,
+    /// Further maximum numbers of leaves, each at least 2: with held-out rows, and without chosen
+    /// pairs of features, the fit is repeated with each, and the first of those is kept whose mean
+    /// over bags of the measure on held-out rows is best.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_leaves: Vec<usize>,
     /// Maximum number of splits between the root and a leaf, at least 1.
     pub max_depth: usize,
     /// Least number of rows on each side of a split.
@@ -187,6 +192,7 @@ impl Default for GradientParams {
             n_rounds: 300,
             learning_rate: None,
             max_leaves: None,
+            other_leaves: Vec::new(),
             max_depth: usize::MAX,
             min_samples_leaf: LeafRows::Auto,
             l2: 1.0,
@@ -256,8 +262,17 @@ impl GradientParams {
                 return bad(name, "0".to_owned(), "at least 1");
             }
         }
-        if let Some(leaves) = self.max_leaves.filter(|&leaves| leaves < 2) {
+        let mut leaves = self.max_leaves.iter().chain(&self.other_leaves);
+        if let Some(leaves) = leaves.find(|&&leaves| leaves < 2) {
             return bad("max_leaves", leaves.to_string(), "at least 2");
+        }
+        if !self.other_leaves.is_empty() && self.held_out.is_none() {
+            let rule = "a single number where no rows are held out";
+            return bad("max_leaves", "several numbers".to_owned(), rule);
+        }
+        if !self.other_leaves.is_empty() && self.interactions.chosen_pairs().is_some() {
+            let rule = "a single number where pairs of features are chosen";
+            return bad("max_leaves", "several numbers".to_owned(), rule);
         }
         if !(2..=255).contains(&self.max_bins) {
             return bad("max_bins", self.max_bins.to_string(), "from 2 to 255");

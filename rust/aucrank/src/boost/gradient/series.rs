@@ -18,28 +18,71 @@ pub(super) fn in_one_series<F: FitSource>(
 ) -> Result<Vec<Bag<StateOf<F>>>, RankError> {
     let dealt = source.deal(params)?;
     let Capacity { max_leaves, begun } = capacity(source, params, &dealt[..1])?;
-    let params = &GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
+    let of_leaves = |max_leaves| GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
+    let params = &of_leaves(max_leaves);
     let PairChoice { dealt, begun } = category_pairs(source, params, dealt, begun)?;
-    let mut bags = source.begin(params, &dealt, RoundTerms::Given)?;
+    let mut best = run_series(source, params, &dealt, begun)?;
+    let mut chosen = params.clone();
+    for &max_leaves in &params.other_leaves {
+        if best.is_ended {
+            break;
+        }
+        let params = of_leaves(max_leaves);
+        let other = run_series(source, &params, &dealt, None)?;
+        if other.merit > best.merit {
+            (best, chosen) = (other, params);
+        }
+    }
+    // A refit that has no time would have one round.
+    if !chosen.refits() || best.is_ended {
+        return Ok(best.bags);
+    }
+    let params = &chosen;
+    let paths = best.bags.iter_mut().map(|bag| bag.parts.held_out.take()).collect();
+    // The rate is that for the requested number of rounds.
+    let mut again = source.begin(params, &source.deal_all(params)?, RoundTerms::Given)?;
+    for (bag, n_rounds) in again.iter_mut().zip(best.n_rounds) {
+        bag.bound_rounds(n_rounds);
+    }
+    run(&mut again, params, ROUND, source.interrupt())?;
+    finish(again, paths)
+}
+
+/// The bags after their rounds, with one maximum number of leaves.
+struct Series<T> {
+    bags: Vec<Bag<T>>,
+    /// Number of rounds kept of each.
+    n_rounds: Vec<usize>,
+    /// The mean over bags of the measure on held-out rows after these, greater if better; negative
+    /// infinity without such rows.
+    merit: f64,
+    /// Whether the observer has requested the end of the fit, or its time is over.
+    is_ended: bool,
+}
+
+fn run_series<F: FitSource>(
+    source: &F,
+    params: &GradientParams,
+    dealt: &[F::Dealt],
+    begun: Option<Begun<StateOf<F>>>,
+) -> Result<Series<StateOf<F>>, RankError> {
+    let mut bags = source.begin(params, dealt, RoundTerms::Given)?;
     source.replay(&mut bags)?;
     if let Some(begun) = begun {
         bags[0].take_up(begun);
     }
     run(&mut bags, params, ROUND, source.interrupt())?;
     let paths = paths(&bags, params);
-    // A refit that has no time would have one round.
-    if !params.refits() || bags.iter().any(|bag| bag.is_ended) {
-        return finish(bags, paths);
-    }
-    let n_rounds: Vec<usize> = n_kept(&bags, &paths);
-    drop(bags);
-    // The rate is that for the requested number of rounds.
-    let mut again = source.begin(params, &source.deal_all(params)?, RoundTerms::Given)?;
-    for (bag, n_rounds) in again.iter_mut().zip(n_rounds) {
-        bag.bound_rounds(n_rounds);
-    }
-    run(&mut again, params, ROUND, source.interrupt())?;
-    finish(again, paths)
+    let reached = |path: &GradientHeldOut| {
+        let last = path.values.get(path.n_rounds.checked_sub(1)?)?;
+        Some(path.measure.merit(*last))
+    };
+    let merits: Option<Vec<f64>> =
+        paths.iter().map(|path| path.as_ref().and_then(reached)).collect();
+    let merit =
+        merits.map_or(f64::NEG_INFINITY, |merits| merits.iter().sum::<f64>() / merits.len() as f64);
+    let (n_rounds, is_ended) = (n_kept(&bags, &paths), bags.iter().any(|bag| bag.is_ended));
+    Ok(Series { bags: finish(bags, paths)?, n_rounds, merit, is_ended })
 }
 
 /// Number of rounds kept of each bag.
