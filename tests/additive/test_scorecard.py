@@ -219,7 +219,11 @@ def skewed_rows(n):
 @pytest.mark.parametrize(("n", "least"), [(60, 6), (600, 20), (30_000, 30)])
 @pytest.mark.parametrize(
     "estimator",
-    [GradientBoostingRanker.additive(monotonic_cst={"visits": 1}), RIMARC(), RankBoost()],
+    [
+        GradientBoostingRanker.additive(monotonic_cst={"visits": 1}, random_state=0),
+        RIMARC(),
+        RankBoost(),
+    ],
     ids=["booster", "RIMARC", "RankBoost"],
 )
 def test_a_line_has_20_rows_or_a_tenth_of_all_unless_turned_off(estimator, n, least):

@@ -508,8 +508,9 @@ def test_bags_cannot_be_warm_started(tmp_path):
 
 
 def test_bags_without_rows_to_hold_out_raise_an_error():
-    rows, y = np.zeros((20, 2)), np.arange(20) > 9
-    rows[10:, 0] = 1
+    # Of four copies of it some would be held out.
+    rows, y = np.zeros((20, 2)), np.arange(20) > 16
+    rows[17:, 0] = 1
     with pytest.warns(UserWarning, match="A class has one distinct row"):
         small(n_bags=2, early_stopping=True).fit(rows, y)
 

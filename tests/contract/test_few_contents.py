@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from aucrank import AURORA, TreeRank
+from aucrank import AURORA, GradientBoostingRanker, TreeRank
 from aucrank.data import Dataset
 from aucrank.tree import CrossValidatedPruning, ValidationPruning
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 RATES = np.array([0.05, 0.6, 0.2, 0.8, 0.35, 0.1])
@@ -17,6 +18,9 @@ MODELS = {
     "tree of cubes": TreeRank(split="dyadic", random_state=0),
     "terms": AURORA(random_state=0),
     "terms by folds": AURORA(selection="cv", n_folds=5, random_state=0),
+    "booster": GradientBoostingRanker(random_state=0),
+    "booster of one bag": GradientBoostingRanker(n_bags=1, refit=True, random_state=0),
+    "sum of functions": GradientBoostingRanker.additive(random_state=0),
 }
 
 
@@ -43,7 +47,12 @@ def frames(level):
     ("name", "kind"),
     [
         *((name, "categories") for name in MODELS if name != "tree of cubes"),
-        *((name, kind) for name in MODELS if "tree" in name for kind in ("numbers", "floats")),
+        *(
+            (name, kind)
+            for name in MODELS
+            if "tree" in name or "booster" in name
+            for kind in ("numbers", "floats")
+        ),
     ],
 )
 def test_cells_are_ranked_by_their_rates(rows, name, kind):
@@ -52,7 +61,7 @@ def test_cells_are_ranked_by_their_rates(rows, name, kind):
     assert MODELS[name].fit(X, y).score(X, y) == pytest.approx(best, abs=0.005)
 
 
-@pytest.mark.parametrize("name", ["tree", "tree of leafrank", "terms"])
+@pytest.mark.parametrize("name", ["tree", "tree of leafrank", "terms", "booster"])
 def test_a_weight_counts_as_copies_and_the_order_does_not_matter(rows, name):
     level, y, _ = rows
     X = frames(level)["categories"]
@@ -64,21 +73,35 @@ def test_a_weight_counts_as_copies_and_the_order_does_not_matter(rows, name):
     np.testing.assert_array_equal(repeated.decision_function(X), scores)
 
 
-@pytest.mark.parametrize("weight", [None, "w"])
-def test_a_data_set_gives_the_tree_of_a_frame(rows, weight):
+@pytest.mark.parametrize("name", ["tree", "booster"])
+@pytest.mark.parametrize("weight", [None, "w", "equal"])
+def test_a_data_set_gives_the_model_of_a_frame(rows, weight, name):
     level, y, _ = rows
     frame = frames(level)["categories"].assign(z=(np.arange(len(y)) * 7 % 5 == 0) * 1.5, y=y)
-    w = np.arange(len(y)) % 3 + 1.0
+    w = np.full(len(y), 0.7) if weight == "equal" else np.arange(len(y)) % 3 + 1.0
     X = frame[["c", "z"]]
-    expected = TreeRank(random_state=0).fit(X, y, sample_weight=None if weight is None else w)
-    assert expected.tree_.n_leaves > 3
+    expected = clone(MODELS[name]).fit(X, y, sample_weight=None if weight is None else w)
+    assert len(np.unique(expected.decision_function(X))) > 3
     frame["w"] = w
     parts = [frame[:700], frame[700:701], frame[701:]]
     used = [part if weight else part.drop(columns="w") for part in parts]
-    dataset = Dataset.from_batches(used, target="y", weight=weight)
-    found = TreeRank(random_state=0).fit(dataset)
-    assert found.tree_.to_text() == expected.tree_.to_text()
+    dataset = Dataset.from_batches(used, target="y", weight=weight and "w")
+    found = clone(MODELS[name]).fit(dataset)
+    assert found._to_document() == expected._to_document()
     np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
+
+
+@pytest.mark.parametrize("name", ["tree", "booster", "sum of functions"])
+def test_contents_are_few_whatever_their_classes_are(name):
+    rng = np.random.default_rng(7)
+    visits = rng.geometric(0.4, 30_000)
+    kind = rng.choice(list("abcde"), 30_000, p=[0.5, 0.47, 0.02, 0.007, 0.003])
+    y = rng.random(30_000) < 1 / (1 + np.exp(2 - 0.5 * visits - 0.3 * (kind > "b")))
+    X = pd.DataFrame({"visits": visits, "kind": pd.Categorical(kind)})
+    cells = X.assign(y=y).groupby(["visits", "kind"], observed=True)["y"]
+    assert len(cells) < 100 < cells.nunique().sum()
+    best = roc_auc_score(y, cells.transform("mean"))
+    assert clone(MODELS[name]).fit(X, y).score(X, y) == pytest.approx(best, abs=0.01)
 
 
 def test_repeated_positives_do_not_make_cells():

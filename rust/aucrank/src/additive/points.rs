@@ -297,6 +297,8 @@ pub fn build_scorecard<'a>(
 
 /// The rows of a card with the scores of its ranker: `(&columns, &labels, &scores)` in memory, or
 /// [`CardRows`] elsewhere.
+///
+/// For an example see [`CardRows`].
 #[derive(Clone, Copy)]
 pub enum RankedRows<'a> {
     /// All rows in memory, each with its score by the ranker of the terms.

@@ -20,18 +20,28 @@ use crate::data::{Batch, Column, Columns, FeatureBins, FixedScale, MISSING_CODE,
 use crate::{Interrupt, RankError};
 
 /// The rows as a small matrix, whose rows of weight k stand for k copies; `None` if they have more
-/// than [`MOST_CONTENTS`] distinct contents, weights that are not whole, or are dealt in blocks.
+/// than [`MOST_CONTENTS`] distinct contents, weights that are not whole, or are dealt in blocks. On
+/// request, rows of equal weights that are not whole count once each.
 pub(crate) fn gathered(
     rows: &dyn Rows,
     fit: &FitId,
+    counts_equal: bool,
     interrupt: &Interrupt,
 ) -> Result<Option<CodedMatrix>, RankError> {
     let frame = rows.frame();
     // A bin has rows: more bins are more contents, and the rows need not be read.
     let may_be_few = frame.features().iter().all(|bins| bins.n_bins() <= MOST_CONTENTS);
-    if !may_be_few || frame.blocks.is_some() || !frame.counts_copies() {
+    if !may_be_few || frame.blocks.is_some() {
         return Ok(None);
     }
+    let units_of_copy = if frame.counts_copies() {
+        1
+    } else {
+        let totals = fit.totals(rows, View::All, interrupt)?;
+        let equal = totals.squares.of_equal(totals.sums.rows);
+        let Some(units) = equal.filter(|_| counts_equal) else { return Ok(None) };
+        units
+    };
     let found = fit.ask(rows, View::All, AskContents, interrupt)?;
     let Some(cells) = found.cells else { return Ok(None) };
 
@@ -43,7 +53,7 @@ pub(crate) fn gathered(
                 codes.push(cell.codes.clone());
                 hashes.push(hash);
                 positive.push(class);
-                copies.push(units as f64);
+                copies.push((units / units_of_copy) as f64);
             }
         }
     }

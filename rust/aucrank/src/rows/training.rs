@@ -43,6 +43,8 @@ pub enum TrainingRows<'a, E = NumberedRows<'a>> {
 }
 
 /// Rows elsewhere, as a fit queries them.
+///
+/// For an example see [`TrainingRows`].
 #[derive(Clone, Copy)]
 pub struct NumberedRows<'a> {
     /// The rows.

@@ -17,10 +17,10 @@ use super::series::{ROUND, cut, finish, in_one_series, n_kept};
 use super::source::FitSource;
 use super::tree::GradientTree;
 use crate::data::{
-    Binned, BinningParams, Column, Columns, Folds, Labels, LevelRates, check_monotonic,
+    Binned, BinningParams, Column, Columns, FewContents, Folds, Labels, LevelRates, check_monotonic,
 };
 use crate::roc::largest_gap;
-use crate::rows::{TrainingRows, check_elsewhere};
+use crate::rows::{FitId, TrainingRows, check_elsewhere, gathered_contents};
 use crate::{Interrupt, RankError, parallel};
 
 /// Maximum number of bins of a number in trees of two features: with more, a table would have few
@@ -66,9 +66,27 @@ pub fn fit_gradient_boosting<'a>(
         TrainingRows::Memory(columns, labels) => (columns, labels),
         TrainingRows::Elsewhere(rows) => {
             given.check_elsewhere()?;
+            let fit = FitId::new(rows.fit_number);
+            if params.held_out.is_some()
+                && let Some(contents) = gathered_contents(rows.rows, &fit, true, interrupt)?
+            {
+                let (columns, labels) = (contents.columns()?, contents.labels()?);
+                return fit_gradient_boosting((&columns, &labels), params, given, interrupt);
+            }
             return fit_gradient_boosting_rows(rows, params, interrupt);
         }
     };
+    // Held-out rows of few contents are copies of those of the fit, as new rows will be.
+    let counted = labels.counted_once();
+    if params.held_out.is_some()
+        && given.are_none()
+        && columns.n_rows() == labels.n_rows()
+        && let Some(contents) =
+            FewContents::of(columns, counted.as_ref().unwrap_or(labels), params.seed, interrupt)?
+    {
+        let (columns, labels) = (contents.columns(columns)?, contents.labels()?);
+        return fit_gradient_boosting((&columns, &labels), params, given, interrupt);
+    }
     let mut bags = fit_all_bags(columns, labels, params, given, interrupt)?;
     if params.n_bags == 1 {
         let Bag { parts, state } = bags.swap_remove(0);

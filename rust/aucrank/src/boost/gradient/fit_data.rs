@@ -47,6 +47,11 @@ pub struct GradientExtras<'a> {
 }
 
 impl GradientExtras<'_> {
+    /// Whether nothing is given.
+    pub(super) fn are_none(&self) -> bool {
+        self.earlier.is_none() && self.validation.is_none() && self.folds.is_none()
+    }
+
     /// Checks that nothing is given that needs rows in memory.
     pub(super) fn check_elsewhere(&self) -> Result<(), RankError> {
         check_elsewhere(&[
@@ -57,7 +62,9 @@ impl GradientExtras<'_> {
     }
 }
 
-/// The folds of a [fit without each of them](crate::boost::fit_gradient_folds).
+/// The folds of a fit without each of them.
+///
+/// For an example see [`fit_gradient_folds`](crate::boost::fit_gradient_folds).
 #[derive(Debug, Clone, Copy)]
 pub enum BagFolds<'a> {
     /// The fold of each row in memory.

@@ -90,6 +90,19 @@ impl<'a> Labels<'a> {
         Ok(Self { blocks: self.blocks.clone(), ..Self::of_fixed(self.positive, Some(weights))? })
     }
 
+    /// The same labels where each row of positive weight counts once, if these weights are equal
+    /// and not whole: for learners to which the unit of the weights makes no difference.
+    pub(crate) fn counted_once(&self) -> Option<Self> {
+        let units = self.weights.as_ref().filter(|weights| !weights.is_whole())?.units();
+        let mut positive = units.iter().filter(|&&units| units > 0);
+        let first = positive.next();
+        let counts = || units.iter().map(|&units| u64::from(units > 0)).collect();
+        positive.all(|units| Some(units) == first).then(|| Self {
+            blocks: self.blocks.clone(),
+            ..Self::of_part(self.positive, Some(FixedWeights::counts(counts())))
+        })
+    }
+
     /// The same labels of rows that are dealt into folds by groups or by time.
     ///
     /// # Errors

@@ -151,6 +151,15 @@ impl RowSquares {
         self.merge(&one);
     }
 
+    /// The weight of each of so many rows, if these are equal.
+    pub(crate) fn of_equal(&self, n_rows: u64) -> Option<u64> {
+        let [sum, squares] = [0, 1].map(|i| self.of_class[0][i] + self.of_class[1][i]);
+        let mass = sum.checked_div(n_rows.into())?;
+        // Then the sum of the squares of differences from it is 0.
+        let are_equal = mass * u128::from(n_rows) == sum && mass * sum == squares;
+        are_equal.then_some(mass as u64)
+    }
+
     /// Adds the rows of both.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (own, more) in self.of_class.iter_mut().flatten().zip(other.of_class.iter().flatten()) {

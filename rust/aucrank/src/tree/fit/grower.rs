@@ -270,7 +270,7 @@ pub(super) fn fit_rows(
     let split = stumps_of(params)?;
     let fit = FitId::new(fit_number);
     if params.holds_out()
-        && let Some(contents) = gathered_contents(rows, &fit, interrupt)?
+        && let Some(contents) = gathered_contents(rows, &fit, false, interrupt)?
     {
         return super::fit((&contents.columns()?, &contents.labels()?), params, interrupt);
     }
