@@ -112,6 +112,9 @@ OURS = {
     "ensemble, fast": lambda: RankingEnsemble(presets="fast", random_state=0),
     "ensemble, best": lambda: RankingEnsemble(presets="best", random_state=0),
     "gradient boosting": lambda: GradientBoostingRanker(random_state=0),
+    "gradient boosting, 32 or 8 leaves": lambda: GradientBoostingRanker(
+        max_leaves=[32, 8], random_state=0
+    ),
     "gradient boosting, no pairs": lambda: GradientBoostingRanker(
         category_pairs=False, random_state=0
     ),
