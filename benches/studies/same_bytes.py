@@ -4,9 +4,9 @@
 
 Rows with two numbers, two columns of categories, missing values and weights, as a frame, as Parquet
 files, in DuckDB (read in batches, and counted by SQL), on Dask, on Ray and on Spark, in the same
-order: a forest draws rows by their places. Nothing comes to the client because it is small
-(`collect_below=0`), so that learners query the rows where they can. Each line is a learner; each
-column a source: "=" where the saved model is that of the frame, "-" where the learner refuses the
+order: a forest draws rows by their places. Nothing comes to the client or to one worker because it
+is small (`collect_below=0`, `worker_below=0`), so that learners query the rows where they can. Each
+line is a learner; each column a source: "=" where the saved model is that of the frame, "-" where the learner refuses the
 source by an error, "DIFFERS" otherwise. A source whose package is not installed is left out.
 """
 
@@ -78,6 +78,7 @@ def make_rows(n_rows):
 def sources(rows, stack, only):
     """Yield the name of each source, and its data set."""
     settings = {"target": "y", "weight": "w", "columns": FEATURES}
+    stays = {"collect_below": 0, "worker_below": 0}
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     cuts = [0, len(rows) // 5, len(rows) // 2, len(rows)]
     parts = [rows.iloc[first:last] for first, last in pairwise(cuts)]
@@ -112,7 +113,7 @@ def sources(rows, stack, only):
             Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
         )
         collection = dask.dataframe.from_pandas(rows, npartitions=3)
-        yield "dask", Dataset.from_dask(collection, client=client, collect_below=0, **settings)
+        yield "dask", Dataset.from_dask(collection, client=client, **stays, **settings)
     if is_wanted("ray", "ray"):
         import ray
 
@@ -120,7 +121,7 @@ def sources(rows, stack, only):
         stack.callback(ray.shutdown)
         yield (
             "ray",
-            Dataset.from_ray([ray.put(part) for part in parts], collect_below=0, **settings),
+            Dataset.from_ray([ray.put(part) for part in parts], **stays, **settings),
         )
     if is_wanted("spark", "pyspark"):
         from pyspark.sql import SparkSession
@@ -129,7 +130,7 @@ def sources(rows, stack, only):
         spark = builder.getOrCreate()
         stack.callback(spark.stop)
         frame = spark.createDataFrame(rows)
-        yield "spark", Dataset.from_spark(frame, collect_below=0, **settings)
+        yield "spark", Dataset.from_spark(frame, **stays, **settings)
 
 
 def main():
