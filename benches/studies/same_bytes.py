@@ -6,8 +6,9 @@ Rows with two numbers, two columns of categories, missing values and weights, as
 files, in DuckDB (read in batches, and counted by SQL), on Dask, on Ray and on Spark, in the same
 order: a forest draws rows by their places. Nothing comes to the client or to one worker because it
 is small (`collect_below=0`, `worker_below=0`), so that learners query the rows where they can. Each
-line is a learner; each column a source: "=" where the saved model is that of the frame, "-" where the learner refuses the
-source by an error, "DIFFERS" otherwise. A source whose package is not installed is left out.
+line is a learner; each column a source: "=" where the saved model is that of the frame, "-" where
+the learner refuses the source by an error, "DIFFERS" otherwise. A source whose package is not
+installed is left out.
 """
 
 import json
