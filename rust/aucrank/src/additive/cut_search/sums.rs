@@ -133,7 +133,7 @@ impl RawSums {
         let ask = Arc::clone(&self.ask);
         batch.check(&ask.head.n_levels)?;
         let (columns, positive) = (batch.columns(), batch.positive());
-        let labels = ask.head.labels(positive, batch.weights());
+        let labels = batch.labels(ask.head.scale);
         let list = labels.rows();
         let mut folds = Vec::new();
         match &ask.head.dealt {
@@ -338,10 +338,6 @@ impl Mergeable for RawSums {
 }
 
 impl PassHead {
-    fn labels<'a>(&self, positive: &'a [bool], weights: Option<&[f64]>) -> Labels<'a> {
-        Labels::in_scale(positive, weights, self.scale)
-    }
-
     /// Rows that each represent several.
     fn counted<'a>(
         &self,
@@ -366,7 +362,7 @@ impl PassHead {
                 "rows counted by one column have no folds".to_owned(),
             ));
         }
-        let labels = self.labels(positive, weights);
+        let labels = Labels::in_scale(positive, weights, self.scale);
         let list = labels.rows();
         Ok(FoldedRows { labels, list, folds: Vec::new(), counts })
     }

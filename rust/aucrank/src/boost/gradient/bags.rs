@@ -66,14 +66,14 @@ pub(super) fn run<S: BagSource>(
             }
             Ok(())
         })?;
-        let number_done = n_done(bags, goes_on);
-        for number in n_before + 1..=number_done {
+        let n_common = n_done(bags, goes_on);
+        for number in n_before + 1..=n_common {
             if !report(bags, params, number, most, unit, interrupt)? {
                 return bags.iter_mut().try_for_each(|bag| bag.end_after(number));
             }
         }
         if interrupt.is_over() {
-            return bags.iter_mut().try_for_each(|bag| bag.end_after(number_done));
+            return bags.iter_mut().try_for_each(|bag| bag.end_after(n_common));
         }
         n_before += block;
         if let Some(stopping) = params.held_out.filter(|_| shares_rounds)
@@ -398,9 +398,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             if self.is_out_of_time() {
                 return Ok(());
             }
-            let seed = self.seed_of(self.trees.len());
-            let (features, instead) = self.features(self.trees.len());
-            let grown = match self.grow_either(line, (features, instead), seed) {
+            let grown = match self.grow_next(line) {
                 // The rounds before are kept.
                 Err(RankError::Interrupted) if self.is_out_of_time() => return Ok(()),
                 grown => grown?,
@@ -423,14 +421,11 @@ impl<'a, S: BagSource> BagFit<'a, S> {
         self.n_done() > 0 && self.interrupt.check().is_ok() && self.interrupt.is_over()
     }
 
-    /// Grows a tree on drawn rows and features, or on all rows by the first features that are
-    /// informative.
-    fn grow_either(
-        &mut self,
-        line: S::Line<'_>,
-        (features, instead): (Vec<usize>, Vec<Vec<usize>>),
-        seed: u64,
-    ) -> Result<Grown, RankError> {
+    /// Grows the tree of the next round, on drawn rows and features, or on all rows by the first
+    /// features that are informative.
+    fn grow_next(&mut self, line: S::Line<'_>) -> Result<Grown, RankError> {
+        let seed = self.seed_of(self.trees.len());
+        let (features, instead) = self.features(self.trees.len());
         let mut grown = self.grow(line, features, seed, true)?;
         for features in instead {
             if grown.leaves.len() > 1 {

@@ -47,18 +47,23 @@ pub struct GradientExtras<'a> {
 }
 
 impl GradientExtras<'_> {
+    /// Each with whether it is given; all need rows in memory.
+    fn inputs(&self) -> [(&'static str, bool); 3] {
+        [
+            ("an earlier model", self.earlier.is_some()),
+            ("validation rows", self.validation.is_some()),
+            ("folds", self.folds.is_some()),
+        ]
+    }
+
     /// Whether nothing is given.
     pub(super) fn are_none(&self) -> bool {
-        self.earlier.is_none() && self.validation.is_none() && self.folds.is_none()
+        self.inputs().iter().all(|(_, is_given)| !is_given)
     }
 
     /// Checks that nothing is given that needs rows in memory.
     pub(super) fn check_elsewhere(&self) -> Result<(), RankError> {
-        check_elsewhere(&[
-            ("an earlier model", self.earlier.is_some()),
-            ("validation rows", self.validation.is_some()),
-            ("folds", self.folds.is_some()),
-        ])
+        check_elsewhere(&self.inputs())
     }
 }
 

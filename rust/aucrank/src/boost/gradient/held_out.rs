@@ -128,6 +128,12 @@ impl HeldOutMeasure {
 }
 
 impl GradientHeldOut {
+    /// The measure after the rounds kept, greater if better; `None` if there are none.
+    pub(super) fn merit(&self) -> Option<f64> {
+        let last = self.values.get(self.n_rounds.checked_sub(1)?)?;
+        Some(self.measure.merit(*last))
+    }
+
     /// Checks the consistency of the path with a model of `n_trees` rounds.
     pub(super) fn check(&self, n_trees: usize) -> Result<(), String> {
         let is_value = |value: &f64| match self.measure {
