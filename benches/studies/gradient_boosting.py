@@ -24,8 +24,12 @@ from sklearn.model_selection import StratifiedKFold
 from benches.common.data import load_all
 from benches.common.over_sets import chosen_by_others
 
+#: What every setting has unless it says otherwise: trees of one size, whose values are kept.
+BASE = {"max_leaves": 32, "refit": False}
+
 SETTINGS = {
-    "GradientBoostingRanker()": {},
+    "GradientBoostingRanker()": {"max_leaves": "auto", "refit": "auto"},
+    "32 leaves, no refit": {},
     "8 leaves": {"max_leaves": 8},
     "16 leaves": {"max_leaves": 16},
     "64 leaves": {"max_leaves": 64},
@@ -145,7 +149,7 @@ def main():
     for label, setting in (SETTINGS | (MORE_SETTINGS if options.all else {})).items():
 
         def make(setting=setting):
-            return GradientBoostingRanker(**setting, random_state=0, n_jobs=2)
+            return GradientBoostingRanker(**(BASE | setting), random_state=0, n_jobs=2)
 
         found[label] = show(label, lambda X, y, make=make: mean_auc_of_scores(make, X, y))
         if options.noise:

@@ -112,8 +112,10 @@ OURS = {
     "ensemble, fast": lambda: RankingEnsemble(presets="fast", random_state=0),
     "ensemble, best": lambda: RankingEnsemble(presets="best", random_state=0),
     "gradient boosting": lambda: GradientBoostingRanker(random_state=0),
-    "gradient boosting, 32 or 8 leaves": lambda: GradientBoostingRanker(
-        max_leaves=[32, 8], random_state=0
+    "gradient boosting, 32 leaves": lambda: GradientBoostingRanker(max_leaves=32, random_state=0),
+    "gradient boosting, no refit": lambda: GradientBoostingRanker(refit=False, random_state=0),
+    "gradient boosting, 32 leaves, no refit": lambda: GradientBoostingRanker(
+        max_leaves=32, refit=False, random_state=0
     ),
     "gradient boosting, no pairs": lambda: GradientBoostingRanker(
         category_pairs=False, random_state=0

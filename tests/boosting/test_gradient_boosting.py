@@ -278,12 +278,57 @@ def test_a_refit_has_the_rounds_that_were_chosen(n_bags):
     assert refitted.n_iter_ == chosen.n_iter_
 
 
+@pytest.mark.parametrize("n_bags", [1, 5])
+def test_a_refit_of_leaves_keeps_all_splits(n_bags):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2000, 4))
+    y = rows[:, 0] + np.sin(3 * rows[:, 1]) + rng.normal(size=2000) > 0
+    model = GradientBoostingRanker(n_bags=n_bags, random_state=0)
+    kept, leaves, auto = (
+        clone(model).set_params(refit=refit).fit(rows[:1000], y[:1000])
+        for refit in (False, "leaves", "auto")
+    )
+    assert_array_equal(leaves.decision_function(rows), auto.decision_function(rows))
+    assert leaves.n_iter_ == kept.n_iter_
+    assert_array_equal(leaves.rounds_["n_leaves"], kept.rounds_["n_leaves"])
+    assert_array_equal(leaves.rounds_["gain"], kept.rounds_["gain"])
+    assert str(leaves.validation_path_) == str(kept.validation_path_)
+    assert (leaves.decision_function(rows) != kept.decision_function(rows)).mean() > 0.9
+    # The mean prediction of the training rows is closer to their share of positives.
+    errors = [
+        abs(own.predict_proba(rows[:1000])[:, 1].mean() - y[:1000].mean()) for own in (kept, leaves)
+    ]
+    assert errors[1] < max(errors[0], 0.01)
+    assert leaves.score(rows[1000:], y[1000:]) > kept.score(rows[1000:], y[1000:]) - 0.01
+
+
+@pytest.mark.parametrize(
+    "params", [{"loss": "pair_logistic"}, {"monotonic_cst": [1] + [0] * 29}, {"interactions": "auto"}]
+)
+def test_leaves_are_not_refitted_where_they_have_bounds_or_other_losses(params):
+    model = small(**params, early_stopping=True, n_rounds=40)
+    kept, auto = (clone(model).set_params(refit=refit).fit(X, Y) for refit in (False, "auto"))
+    assert_array_equal(auto.decision_function(X), kept.decision_function(X))
+
+
+def test_leaves_are_not_refitted_by_rows_that_validate():
+    kept, auto = (
+        GradientBoostingRanker(random_state=0, refit=refit).fit(
+            X[::2], Y[::2], X_val=X[1::2], y_val=Y[1::2]
+        )
+        for refit in (False, "auto")
+    )
+    assert_array_equal(auto.decision_function(X), kept.decision_function(X))
+    with pytest.raises(ValueError, match="refit='leaves' does not go with X_val"):
+        small(early_stopping=True, refit="leaves").fit(X, Y, X_val=X, y_val=Y)
+
+
 def test_early_stopping_holds_rows_out_and_may_refit():
-    params = {"n_rounds": 200, "learning_rate": 0.3, "early_stopping": True}
+    params = {"n_rounds": 200, "learning_rate": 0.3, "early_stopping": True, "max_leaves": 8}
     model = small(**params, refit=True).fit(FRAME, BAD)
     kept = small(**params).fit(FRAME, BAD)
     assert model.n_iter_ == kept.n_iter_ < 200
-    whole = small(n_rounds=model.n_iter_, learning_rate=0.3).fit(FRAME, BAD)
+    whole = small(n_rounds=model.n_iter_, learning_rate=0.3, max_leaves=8).fit(FRAME, BAD)
     assert_array_equal(model.decision_function(FRAME), whole.decision_function(FRAME))
     assert small().fit(FRAME, BAD).validation_path_ is None
 
@@ -562,6 +607,11 @@ def test_the_number_of_leaves_is_chosen_on_held_out_rows():
     simple = rng.random(22_000) < rows[:, 0]
     few = GradientBoostingRanker(**params).fit(rows, simple)
     assert max(few.rounds_["n_leaves"]) <= 32
+    # Of few rows there may be fewer leaves.
+    small = GradientBoostingRanker(**params).fit(rows[:4000], simple[:4000])
+    assert max(small.rounds_["n_leaves"]) == 8
+    small = GradientBoostingRanker(**params).fit(rows[:4000], y[:4000])
+    assert max(small.rounds_["n_leaves"]) == 32
 
 
 @pytest.mark.parametrize("n_bags", [1, 3])
@@ -576,7 +626,8 @@ def test_of_several_numbers_of_leaves_the_best_on_held_out_rows_is_kept(n_bags, 
 
         def merit(fitted):
             found = fitted._model.held_out_of_bags() or [fitted._model.held_out()]
-            values = [path["values"][path["n_rounds"] - 1] for path in found]
+            # Two bags are enough for the choice.
+            values = [path["values"][path["n_rounds"] - 1] for path in found[:2]]
             return np.mean(values) if scoring == "auc" else -np.mean(values)
 
         best = max(fits, key=merit)
@@ -637,6 +688,19 @@ def test_additive_presets_give_a_sum_that_ranks_well():
         ({"scoring": "f1"}, "scoring must be one of"),
         ({"monotonic_cst": [2]}, "monotonic_cst must be -1, 0 or 1"),
         ({"early_stopping": True, "refit": True, "warm_start": True}, "refit does not go with"),
+        ({"refit": "trees"}, "refit must be True, False, 'leaves' or 'auto', got 'trees'"),
+        (
+            {"early_stopping": True, "refit": "leaves", "warm_start": True},
+            "refit='leaves' does not go with warm_start",
+        ),
+        (
+            {"early_stopping": True, "refit": "leaves", "loss": "pair_logistic"},
+            "refit='leaves' does not go with loss='pair_logistic'",
+        ),
+        (
+            {"early_stopping": True, "refit": "leaves", "interactions": 2},
+            "refit='leaves' does not go with interactions=2",
+        ),
     ],
 )
 def test_a_bad_parameter_is_named_in_the_error(params, message):
@@ -648,7 +712,7 @@ def test_a_bad_parameter_is_named_in_the_error(params, message):
 
 
 def test_verbose_prints_rounds_and_early_stopping(capsys):
-    small(verbose=1, early_stopping=True, scoring="auc").fit(X, Y)
+    small(verbose=1, early_stopping=True, scoring="auc", max_leaves=8).fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
     *under_way, rounds, chosen = lines
     assert all(" of 20 rounds, validation AUC " in line for line in under_way)
@@ -657,7 +721,7 @@ def test_verbose_prints_rounds_and_early_stopping(capsys):
 
 
 def test_verbose_prints_the_rounds_of_each_bag(capsys):
-    small(verbose=2, early_stopping=True, n_bags=3, n_jobs=2).fit(X, Y)
+    small(verbose=2, early_stopping=True, n_bags=3, n_jobs=2, max_leaves=8).fit(X, Y)
     *under_way, rounds, first, _, _ = capsys.readouterr().out.splitlines()
     assert under_way[2].startswith("[GradientBoostingRanker] 3 of 20 rounds, validation loss ")
     assert " in 3 bags at learning rate" in rounds

@@ -238,6 +238,7 @@ def test_an_ensemble_that_needs_all_rows_raises_an_error_beyond_the_limit():
 
 def test_a_time_limit_ends_a_fit_between_two_queries(queried):
     model = GradientBoostingRanker(n_rounds=8, n_bags=2, category_pairs=False, random_state=0)
+    model.set_params(max_leaves=32, refit=False)
     clone(model).set_params(n_rounds=1).fit(dataset_of(collect_below=0))
     of_one_round = len(queried)
     queried.clear()

@@ -393,7 +393,7 @@ def test_folds_that_are_fitted_together_end_with_the_same_rounds(clock, monkeypa
         return clock.now
 
     monkeypatch.setattr(fit_progress, "perf_counter", tick)
-    booster = GradientBoostingRanker(learning_rate=0.01, n_iter_no_change=1000)
+    booster = GradientBoostingRanker(learning_rate=0.01, n_iter_no_change=1000, max_leaves=32)
     members = [("booster", booster), ("linear", LinearRanker())]
     model = RankingEnsemble(members=members, time_limit=40.0, n_jobs=1, random_state=0)
     model.fit(*sample(400))
@@ -422,7 +422,8 @@ def test_a_callback_that_ends_the_fit_keeps_the_finished_members():
 
 
 def test_with_much_verbosity_members_print_their_own_lines(capsys):
-    quick(verbose=4, members=few_members()[:1], n_folds=2).fit(X, Y)
+    booster = GradientBoostingRanker(n_rounds=10, max_leaves=8)
+    quick(verbose=4, members=[("boosting", booster)], n_folds=2).fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
     # Once for both folds, which are fitted together.
     assert sum(line.startswith("[GradientBoostingRanker] 3 of 10 rounds") for line in lines) == 1

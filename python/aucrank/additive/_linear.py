@@ -97,9 +97,9 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
     column that is 1/2 from there on, and 0 below. A missing number counts as the mean, and has its
     own weight if the feature has missing values in the training rows. A category of fewer than 3
     rows, or of fewer than one in 500, counts as missing, as does one not seen in fit. If such
-    categories hold more than 5 % of the rows, the rate of positives of each category counts in
-    addition to its weight, as learned on other folds of the rows (see
-    :ref:`categories <rates-of-many>`). The classes are not reweighted, and the intercept is not
+    categories hold more than 5 % of the rows, or if there are more than 100 categories, the rate of
+    positives of each category counts in addition to its weight, as learned on other folds of the
+    rows (see :ref:`categories <rates-of-many>`). The classes are not reweighted, and the intercept is not
     penalised.
 
     The score is the log-odds of the positive class. The matrix of thresholds and categories is

@@ -61,6 +61,7 @@ _ADDITIVE: dict[str, Any] = {
     "scoring": "loss",
     "validation_fraction": "auto",
     "n_iter_no_change": 50,
+    "refit": False,
     "n_bags": 8,
 }
 #: Number of bags with early stopping, each by its own fold.
@@ -116,11 +117,12 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         at most 0.3; with ``early_stopping`` at least 0.05, times ``(n / 20000)**0.5`` beyond 20,000
         rows, up to 0.15.
     max_leaves : int, list of int or "auto", default="auto"
-        Maximal number of leaves of a tree; the leaf with the largest gain is split first. A list,
-        such as ``[32, 8]``, needs ``early_stopping``: the fit is repeated with each, and the one
-        that is best on the held-out rows, on average over bags, is kept; few leaves suit weak
-        signals. "auto": 32, or with ``early_stopping`` and 20,000 rows or more, 32 or 128,
-        whichever ranks held-out rows better after 300 rounds.
+        Maximal number of leaves of a tree; the leaf with the largest gain is split first. A list
+        of numbers to choose from, such as ``[32, 16, 8]``, needs ``early_stopping``: the first two
+        bags (from 20,000 rows on the first) are fitted with each, for up to 300 rounds, and the one
+        that is best on their held-out rows is kept. "auto": 32, or with ``early_stopping`` and
+        without ``warm_start`` one of 32 and 8, from 20,000 rows on one of 32 and 128. Few leaves
+        suit weak signals.
     max_depth : int or None, default=None
         Maximal number of splits between the root and a leaf; None for no bound.
     min_samples_leaf : int, float or "auto", default="auto"
@@ -174,9 +176,12 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         Rounds without an improvement after which ``early_stopping`` stops.
     tol : float, default=0.0
         Minimal improvement.
-    refit : bool, default=False
-        Whether to refit to all rows with the chosen number of rounds. Cannot be combined with
-        ``warm_start``.
+    refit : bool, "leaves" or "auto", default="auto"
+        What is fitted again to all rows, with the chosen number of rounds. True: all trees, in as
+        much time again. "leaves": only the values of the leaves, tree by tree; the splits are kept,
+        as is ``validation_path_``. False: nothing. "auto": "leaves" with log loss, unless there is
+        ``X_val``, ``monotonic_cst`` or ``warm_start``, or pairs of features are chosen; else False.
+        True and "leaves" cannot be combined with ``warm_start``, nor "leaves" with any of those.
     n_bags : int or "auto", default="auto"
         Number of models that are fitted, each with its own seed, and averaged into one. They differ
         in what is sampled, for each tree by ``subsample``, ``max_features`` and random ``cuts``,
@@ -185,7 +190,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         ``X_val`` or ``warm_start``; else 1.
     time_limit : float or None, default=None
         Seconds since the start of `fit`, reading the rows included, after which no further round
-        begins; the rounds up to the best one so far are kept. None for no limit. The model then
+        begins; the rounds up to the best one so far are kept. The trials of ``max_leaves`` and
+        ``category_pairs`` end after two fifths of it. None for no limit. The model then
         depends on the speed of the machine. A round by queries to the rows is left unfinished,
         unless it is the first.
     warm_start : bool, default=False
@@ -265,9 +271,9 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     larger side.
 
     A category with fewer rows than three or 0.2 % of all counts as missing, as does one not seen in
-    fit. If such categories hold more than 5 % of the rows, splits may also separate those with a
-    low rate of positives, which is learned on other folds of the rows (see :ref:`categories
-    <rates-of-many>`). A split tests for one of the 50 most frequent categories, or for a set of
+    fit. If such categories hold more than 5 % of the rows, or if there are more than 100
+    categories, splits may also separate those with a low rate of positives, which is learned on
+    other folds of the rows (see :ref:`categories <rates-of-many>`). A split tests for one of the 50 most frequent categories, or for a set of
     them, chosen by sums that are shrunk as far as chance explains their differences (see
     :ref:`categories <level-rates>`), so that a noise column with many categories does no harm.
 
@@ -349,7 +355,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         validation_fraction: Any = "auto",
         n_iter_no_change: int = 50,
         tol: float = 0.0,
-        refit: bool = False,
+        refit: Any = "auto",
         n_bags: Any = "auto",
         time_limit: float | None = None,
         warm_start: bool = False,
@@ -533,7 +539,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         """Return the numbers of leaves to choose from; None is one that the core chooses."""
         given = self.max_leaves
         if isinstance(given, str) and given == "auto":
-            return [None]
+            # A later fit goes on with as many.
+            return [32 if self.warm_start else None]
         if not isinstance(given, list | tuple):
             return [check_int(given, "max_leaves", low=2)]
         if not given:
@@ -632,12 +639,33 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             "rows": rows,
             "measure": check_choice(self.scoring, "scoring", ("auc", "loss")),
             **patience(self),
-            "refit": check_bool(self.refit, "refit"),
+            "refit": self._refit(),
         }
-        if not self._stops():
-            return None
-        check_refit(self)
-        return params
+        return params if self._stops() else None
+
+    def _refit(self) -> str:
+        """Return what is fitted again to all rows, in the form of the core."""
+        given = self.refit
+        is_text = isinstance(given, str)
+        if not is_text:
+            if check_bool(given, "refit") and self._stops():
+                check_refit(self)
+            return "trees" if given else "none"
+        if given not in ("leaves", "auto"):
+            raise ValueError(f"refit must be True, False, 'leaves' or 'auto', got {given!r}")
+        hindrances = {
+            f"loss={self.loss!r}": self.loss != "log",
+            "monotonic_cst": self.monotonic_cst is not None,
+            "warm_start": self.warm_start,
+            f"interactions={self.interactions!r}": self._chooses_pairs,
+        }
+        found = [name for name, is_there in hindrances.items() if is_there]
+        if found and given == "leaves" and self._stops():
+            raise ValueError(
+                f"refit='leaves' does not go with {found[0]}: leaves are set again for log loss,"
+                " in a fit of one series of rounds without bounds on their values"
+            )
+        return "none" if found else "leaves"
 
     def _check_for_dataset(self) -> None:
         super()._check_for_dataset()
@@ -682,7 +710,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             # There may be trial rounds, or several series.
             return None
         n_series = 2 if self._chooses_pairs else 1
-        return n_series * (2 if self.refit and self._stops() else 1)
+        return n_series * (2 if self._refit() == "trees" and self._stops() else 1)
 
     def _fit_model(self, context: FitContext) -> _core.GradientBoosted:
         sample, earlier = context.sample, context.earlier
@@ -695,6 +723,10 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
                 )
         params = self._core_params(context.scope)
         if context.validation.is_given:
+            if isinstance(self.refit, str) and self.refit == "leaves":
+                raise ValueError(
+                    "refit='leaves' does not go with X_val: no rows of X are held out then"
+                )
             params["n_bags"] = self._bags(is_validated=True)
             params["held_out"] = self._held_out_params(params["n_bags"])
         chosen = params["held_out"] is not None
@@ -729,7 +761,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     def _fits_folds(self) -> bool:
         """Return whether the bags may be the models without given folds."""
         is_auto = isinstance(self.n_bags, str) and isinstance(self.validation_fraction, str)
-        return is_auto and self._stops() and not self.refit
+        # The models without single folds are not refitted: they score the rows of theirs.
+        return is_auto and self._stops() and self.refit in ("auto", False)
 
     def _fit_folds(
         self, context: FitContext, of_row: NDArray[np.intp], n_folds: int
@@ -812,7 +845,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
 
     def _rows_held_out(self, model: Any, context: FitContext) -> NDArray[np.uint32] | None:
         params = self._held_out_params(n_bags=1)
-        if params is None or params["refit"] or model.held_out() is None:
+        if params is None or params["refit"] != "none" or model.held_out() is None:
             return None
         share = params["rows"]["share"]
         return _core.held_out_rows(context.sample.core, share, model.seed, context.n_threads)

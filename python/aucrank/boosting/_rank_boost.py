@@ -85,9 +85,9 @@ class RankBoost(BoostedRanker):
         that of all rows as far as chance explains their differences; with more than six categories,
         those of fewer than ten training rows count as missing, see :ref:`categories <level-rates>`;
         where rare ones hold more than 5 % of the rows, rounds may also split them by their rates,
-        learned on other folds of the rows, see :ref:`many levels <rates-of-many>`. "raw": the
-        observed rates, the exhaustive search of the papers, which fits noise where there are many
-        categories.
+        learned on other folds of the rows, and by their numbers of rows, see :ref:`many levels
+        <rates-of-many>`. "raw": the observed rates, the exhaustive search of the papers, which fits
+        noise where there are many categories.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns are categorical: those of a data frame with a categorical or string type, or
         those listed by position, by name or in a boolean mask.

@@ -125,8 +125,8 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         that of all rows as far as chance explains their differences; with more than six categories,
         those of fewer than ten training rows count as missing, see :ref:`categories <level-rates>`;
         where rare ones hold more than 5 % of the rows, trees may also split them by their rates,
-        learned on other folds of the rows. "raw": the observed rates, the exhaustive search of the
-        papers, which fits noise where there are many categories.
+        learned on other folds of the rows, and by their numbers of rows. "raw": the observed rates,
+        the exhaustive search of the papers, which fits noise where there are many categories.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns hold categories, as in `TreeRank`.
     class_weight : dict, "balanced" or None, default=None

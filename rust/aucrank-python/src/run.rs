@@ -202,6 +202,11 @@ fn seconds_left(observer: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
     left.map_or(Ok(None), |left| left.extract())
 }
 
+/// The share of `seconds`, of which none may be left, that `spent` are.
+fn share_of(spent: f64, seconds: f64) -> f64 {
+    if seconds > 0.0 { spent / seconds } else { f64::INFINITY }
+}
+
 /// Calls `observer(unit, number, most, figures)`, which returns whether the fit goes on.
 fn call_observer(observer: &Py<PyAny>, part: PartDone) -> PyResult<bool> {
     Python::attach(|py| {
@@ -232,7 +237,7 @@ fn run_interruptible(
             Some(seconds) => {
                 let begin = Instant::now();
                 reporting_to(sender.clone())
-                    .over_when(move || begin.elapsed().as_secs_f64() >= seconds)
+                    .limited_by(move || share_of(begin.elapsed().as_secs_f64(), seconds))
             }
             None => reporting_to(sender.clone()),
         },

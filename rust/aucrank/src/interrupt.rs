@@ -37,7 +37,7 @@ use crate::RankError;
 pub struct Interrupt {
     is_stopped: AtomicBool,
     observer: Option<Box<Observer>>,
-    is_over: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+    spent: Option<Box<dyn Fn() -> f64 + Send + Sync>>,
 }
 
 /// Called for each part; `false` requests that the fit end with what it has.
@@ -86,9 +86,9 @@ impl Interrupt {
         Self { observer: Some(Box::new(observer)), ..Self::default() }
     }
 
-    /// The same, with a function for whether the time of the fit is over. Gradient boosting
-    /// calls it before each round and before each question to rows elsewhere: once it returns
-    /// `true`, the fit ends with the rounds that it has, at least one.
+    /// The same, with a function for the share of its time that the fit has spent. Gradient boosting
+    /// calls it before each round and before each question to rows elsewhere: once it returns 1 or
+    /// more, the fit ends with the rounds that it has, at least one. Trials end earlier.
     ///
     /// # Examples
     ///
@@ -103,20 +103,26 @@ impl Interrupt {
     /// let positive: Vec<bool> = values.iter().map(|value| *value > 40.0).collect();
     /// let (columns, labels) = (Columns::from_row_major(&values, 1)?, Labels::new(&positive, None)?);
     /// let (params, extras) = (GradientParams::default(), GradientExtras::default());
-    /// let end = Instant::now() - Duration::from_secs(1);
-    /// let interrupt = Interrupt::default().over_when(move || Instant::now() >= end);
+    /// let (begin, limit) = (Instant::now(), Duration::from_nanos(1));
+    /// let spent = move || begin.elapsed().as_secs_f64() / limit.as_secs_f64();
+    /// let interrupt = Interrupt::default().limited_by(spent);
     /// let model = fit_gradient_boosting((&columns, &labels), &params, &extras, &interrupt)?;
     /// assert_eq!(model.trees().len(), 1);
     /// # Ok::<(), aucrank::RankError>(())
     /// ```
     #[must_use]
-    pub fn over_when(self, is_over: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self { is_over: Some(Box::new(is_over)), ..self }
+    pub fn limited_by(self, spent: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
+        Self { spent: Some(Box::new(spent)), ..self }
     }
 
     /// Whether the time of the fit is over.
     pub(crate) fn is_over(&self) -> bool {
-        self.is_over.as_ref().is_some_and(|is_over| is_over())
+        self.has_spent(1.0)
+    }
+
+    /// Whether the fit has spent a share of its time.
+    pub(crate) fn has_spent(&self, share: f64) -> bool {
+        self.spent.as_ref().is_some_and(|spent| spent() >= share)
     }
 
     /// Requests a stop; the fit returns [`RankError::Interrupted`] soon after.
@@ -150,7 +156,7 @@ impl fmt::Debug for Interrupt {
         let mut shown = formatter.debug_struct("Interrupt");
         shown.field("is_stopped", &self.is_stopped);
         shown.field("is_observed", &self.observer.is_some());
-        shown.field("is_limited", &self.is_over.is_some()).finish()
+        shown.field("is_limited", &self.spent.is_some()).finish()
     }
 }
 

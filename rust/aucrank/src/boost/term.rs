@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::error::BoostError;
 use super::scored::{RowScorer, ScoredTerm};
 use crate::data::{
-    ClassMasses, Column, Columns, FeatureSteps, FeatureTerm, MISSING_CODE, RateColumns, RateSteps,
+    ClassMasses, Column, Columns, FeatureSteps, FeatureTerm, LevelSteps, MISSING_CODE, RateColumns,
     binds, direction, threshold,
 };
 use crate::external::{ExternalModels, scores_of};
@@ -353,9 +353,9 @@ impl Term {
     pub(super) fn with_rates(self, rates: &RateColumns) -> Self {
         match self {
             Self::Feature(term) => {
-                let column = rates.of_feature(term.feature);
+                let mut columns = rates.of_feature(term.feature);
                 let of_rates =
-                    column.and_then(|(column, rates)| of_steps(&term, column, &rates.steps));
+                    columns.find_map(|(column, rates)| of_steps(&term, column, &rates.steps));
                 Self::Feature(of_rates.unwrap_or(term))
             }
             Self::Tree(TreeTerm { tree, values }) if !rates.is_empty() => {
@@ -367,10 +367,10 @@ impl Term {
 }
 
 /// A term on the steps of rates, category by category.
-fn of_levels(term: &FeatureTerm, feature: usize, steps: &RateSteps) -> FeatureTerm {
+fn of_levels(term: &FeatureTerm, feature: usize, steps: &LevelSteps) -> FeatureTerm {
     let value = |step: u32| term.value(step.into());
     let values = (0..steps.n_levels()).map(|level| value(steps.of_level(level))).collect();
-    let missing = value(steps.of_mean());
+    let missing = value(steps.of_missing());
     FeatureTerm { feature, steps: FeatureSteps::Categorical { values }, missing }
 }
 
@@ -379,11 +379,11 @@ fn of_levels(term: &FeatureTerm, feature: usize, steps: &RateSteps) -> FeatureTe
 /// categories have the value of a missing one, and the first step and the last contain rare
 /// categories or the mean.
 #[expect(clippy::float_cmp, reason = "the values of a step are the same number")]
-fn of_steps(term: &FeatureTerm, column: usize, steps: &RateSteps) -> Option<FeatureTerm> {
+fn of_steps(term: &FeatureTerm, column: usize, steps: &LevelSteps) -> Option<FeatureTerm> {
     let mut of_step: Vec<Option<f64>> = vec![None; steps.cuts().len() + 1];
     let levels =
         (0..steps.n_levels()).map(|level| (steps.of_level(level), term.value(level.into())));
-    for (step, value) in levels.chain([(steps.of_mean(), term.missing)]) {
+    for (step, value) in levels.chain([(steps.of_missing(), term.missing)]) {
         let known = of_step[step as usize].get_or_insert(value);
         if *known != value {
             return None;

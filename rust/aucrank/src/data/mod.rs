@@ -53,15 +53,14 @@ pub(crate) use input::weights::{FixedScale, power_of_two_factors, times_power_of
 pub use input::weights::{FixedWeights, WeightRange};
 pub(crate) use logistic::logistic;
 pub(crate) use random::{below, mix};
-pub(crate) use rates::fold_rates::{
-    FoldRates, N_RATE_FOLDS, SEED_OF_RATES, are_many, deal_for_rates, features_with_rare_levels,
-    least_level_rows,
-};
+pub(crate) use rates::fold_rates::{FoldRates, N_RATE_FOLDS, SEED_OF_RATES, deal_for_rates};
 pub use rates::level_rates::LevelRates;
 pub(crate) use rates::level_rates::{RateShrinkage, RowSquares, RowUnits};
 #[cfg(test)]
 pub(crate) use rates::rate_columns::tests as rare_rows;
 pub(crate) use rates::rate_columns::{
-    LearnedRows, RareLevels, RateColumns, RateSteps, coded_rates, step_above, threshold,
+    LearnedRows, LevelSteps, RareLevels, RateColumn, RateColumns, coded_levels, step_above,
+    threshold,
 };
+pub(crate) use rates::rated_levels::{RatedLevels, features_with_rates, least_level_rows};
 pub use step_function::{FeatureSteps, FeatureTerm};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::test::{Rule, Test};
-use crate::data::{Bins, FeatureTerm, RateColumns, RateSteps, step_above, threshold};
+use crate::data::{Bins, FeatureTerm, LevelSteps, RateColumns, step_above, threshold};
 
 /// A step function of one feature.
 ///
@@ -126,30 +126,29 @@ pub(super) fn step(thresholds: &[f64], values: &[f64], argument: f64) -> f64 {
 }
 
 impl Test {
-    /// The test whether the rate of a feature's category is in the first `step` steps; a missing
-    /// value has the mean rate.
-    pub(crate) fn of_rates(feature: usize, steps: &RateSteps, step: u32) -> Self {
+    /// The test whether a feature's category is in the first `step` steps.
+    pub(crate) fn of_rates(feature: usize, steps: &LevelSteps, step: u32) -> Self {
         let left = Rule::Levels(steps.before(step).clone());
-        Self { feature, left, missing_left: steps.of_mean() < step }
+        Self { feature, left, missing_left: steps.of_missing() < step }
     }
 
     /// The test that sends the other categories left.
-    pub(crate) fn of_rates_from(feature: usize, steps: &RateSteps, step: u32) -> Self {
+    pub(crate) fn of_rates_from(feature: usize, steps: &LevelSteps, step: u32) -> Self {
         let left = Rule::Levels(steps.from(step).clone());
-        Self { feature, left, missing_left: steps.of_mean() >= step }
+        Self { feature, left, missing_left: steps.of_missing() >= step }
     }
 
     /// The step for which [`Test::of_rates_from`] gives this test, if there is one.
-    pub(crate) fn step_of_rates_from(&self, steps: &RateSteps) -> Option<u32> {
+    pub(crate) fn step_of_rates_from(&self, steps: &LevelSteps) -> Option<u32> {
         let Rule::Levels(set) = &self.left else { return None };
         let step = steps.find(&set.complement())?;
-        (self.missing_left == (steps.of_mean() >= step)).then_some(step)
+        (self.missing_left == (steps.of_missing() >= step)).then_some(step)
     }
 
     /// The number of steps for which [`Test::of_rates`] gives this test, if there is one.
-    pub(crate) fn step_of_rates(&self, steps: &RateSteps) -> Option<u32> {
+    pub(crate) fn step_of_rates(&self, steps: &LevelSteps) -> Option<u32> {
         let Rule::Levels(set) = &self.left else { return None };
-        steps.find(set).filter(|&step| self.missing_left == (steps.of_mean() < step))
+        steps.find(set).filter(|&step| self.missing_left == (steps.of_missing() < step))
     }
     /// The test of a feature that is equivalent to this test of rates, if it is one.
     pub(crate) fn without_rates(&self, rates: &RateColumns) -> Option<Self> {
@@ -167,13 +166,14 @@ impl Test {
 
     /// The test of rates for which [`Test::without_rates`] gives this test, if there is one.
     pub(crate) fn with_rates(&self, rates: &RateColumns) -> Option<Self> {
-        let (feature, rates) = rates.of_feature(self.feature)?;
-        let below = self.step_of_rates(&rates.steps).map(|step| Rule::Below(threshold(step)));
-        let from = || {
-            let step = self.step_of_rates_from(&rates.steps)?;
-            Some(Rule::AtLeast(threshold(step)))
-        };
-        let left = below.or_else(from)?;
-        Some(Self { feature, left, missing_left: self.missing_left })
+        rates.of_feature(self.feature).find_map(|(feature, rates)| {
+            let below = self.step_of_rates(&rates.steps).map(|step| Rule::Below(threshold(step)));
+            let from = || {
+                let step = self.step_of_rates_from(&rates.steps)?;
+                Some(Rule::AtLeast(threshold(step)))
+            };
+            let left = below.or_else(from)?;
+            Some(Self { feature, left, missing_left: self.missing_left })
+        })
     }
 }

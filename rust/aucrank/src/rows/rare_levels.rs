@@ -18,8 +18,8 @@ use super::recoded::Recoded;
 use super::view::View;
 use super::words::WordReader;
 use crate::data::{
-    BinningParams, FeatureBins, LevelRates, N_RATE_FOLDS, RateColumns, RateSteps, RowTally,
-    SEED_OF_RATES, are_many, least_level_rows, mix, threshold,
+    BinningParams, FeatureBins, LevelRates, LevelSteps, N_RATE_FOLDS, RateColumns, RatedLevels,
+    RowTally, SEED_OF_RATES, mix, threshold,
 };
 use crate::{Interrupt, RankError};
 
@@ -92,9 +92,8 @@ pub(crate) struct QueriedLevels {
     few: Vec<Option<Arc<[bool]>>>,
     /// The codes in which those count as missing.
     coding: Arc<Coding>,
-    /// Features whose rare categories hold many rows, each with a flag per category: whether it is
-    /// rare.
-    features: Vec<(usize, Vec<bool>)>,
+    /// Features whose rare categories hold many rows.
+    features: Vec<(usize, RatedLevels)>,
     /// The folds that rates are learned by; `None` if there are no rates to learn.
     folds: Option<RateFolds>,
 }
@@ -128,12 +127,9 @@ impl QueriedLevels {
         }
         let counts = fit.ask(rows, View::All, AskLevels, interrupt)?.0;
         let n_rows = frame.total().rows;
-        let least = least_level_rows(n_rows);
-        let is_rare = |&rows: &u64| rows < least;
-        let has_many =
-            |counts: &Vec<u64>| are_many(counts.iter().copied().filter(is_rare).sum(), n_rows);
         let of_feature = |(feature, counts): (usize, &Vec<u64>)| {
-            has_many(counts).then(|| (feature, counts.iter().map(is_rare).collect()))
+            let levels = RatedLevels::of_rows(counts, n_rows)?;
+            levels.has_rare().then_some((feature, levels))
         };
         let features: Vec<_> = counts.iter().enumerate().filter_map(of_feature).collect();
         let few = counts.iter().map(|counts| binning.level_rates.rare(counts)).collect();
@@ -149,7 +145,7 @@ impl QueriedLevels {
     fn new(
         binning: BinningParams,
         few: Vec<Option<Arc<[bool]>>>,
-        features: Vec<(usize, Vec<bool>)>,
+        features: Vec<(usize, RatedLevels)>,
         folds: Option<RateFolds>,
     ) -> Self {
         let (level_rates, rates) = (binning.level_rates, Vec::new());
@@ -180,18 +176,16 @@ impl QueriedLevels {
         let most = self.binning.max_bins.unwrap_or(usize::MAX);
         let mut few = self.few.clone();
         let (mut codes, mut columns) = (Vec::new(), Vec::new());
-        for ((feature, is_rare), rates) in self.features.iter().zip(found) {
-            let Some(steps) = RateSteps::informative(&rates, most, |level| is_rare[level as usize])
-            else {
-                continue;
-            };
-            let cuts = (1..=steps.cuts().len() as u32).map(threshold).collect();
-            codes.push(folds.codes(*feature, &rates, &steps, cuts));
-            let few = &mut few[*feature];
-            let is_few = |level: usize| few.as_ref().is_some_and(|few| few[level]);
-            let either = is_rare.iter().enumerate().map(|(level, &rare)| rare || is_few(level));
-            *few = Some(either.collect());
-            columns.push((*feature, steps));
+        for ((feature, levels), rates) in self.features.iter().zip(found) {
+            let found = LevelSteps::of_feature(&rates, most, levels);
+            if !found.is_empty() {
+                few[*feature] = Some(levels.pooled_with(few[*feature].as_ref()));
+            }
+            for steps in found {
+                let cuts = (1..=steps.cuts().len() as u32).map(threshold).collect();
+                codes.push(folds.codes(*feature, &rates, &steps, cuts));
+                columns.push((*feature, steps));
+            }
         }
         if columns.is_empty() {
             return Ok((self.recoded(rows), RateColumns::none(n_features)));

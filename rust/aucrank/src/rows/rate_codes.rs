@@ -1,4 +1,4 @@
-//! Columns of the rates of categories as codes.
+//! Columns of the rates of categories, or of their numbers of rows, as codes.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::coded::CodedRows;
 use super::fold_steps::{FoldSteps, all_codes, of_other_rows};
 use super::view::View;
 use crate::RankError;
-use crate::data::{FoldRates, MISSING_CODE, RateSteps, RowFolds};
+use crate::data::{FoldRates, LevelSteps, MISSING_CODE, RowFolds};
 
 /// A column of rates: the step of each category.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,16 +20,16 @@ pub(crate) struct RateCodes {
 }
 
 impl RateCodes {
-    /// The column of a feature, given its rates in some folds and the cuts of their steps.
+    /// The column of a feature, given its rates in some folds and the cuts of the steps.
     pub(super) fn new(
         feature: usize,
         folds: Arc<RowFolds>,
         rates: &FoldRates,
-        steps: &RateSteps,
+        steps: &LevelSteps,
         cuts: Vec<f64>,
     ) -> Self {
         let step = |level, fold| match fold {
-            Some(fold) => steps.step(rates.outside(level, fold)) as u8,
+            Some(fold) => steps.outside(rates, level, fold) as u8,
             None => steps.of_level(level) as u8,
         };
         let of_missing = steps.of_level(MISSING_CODE) as u8;

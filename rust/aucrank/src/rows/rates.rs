@@ -15,7 +15,9 @@ use super::question::Question;
 use super::rate_codes::RateCodes;
 use super::view::View;
 use super::words::{WordReader, put_sums, put_wide};
-use crate::data::{ClassSums, FeatureBins, FoldRates, N_RATE_FOLDS, RateSteps, RowFolds, RowTally};
+use crate::data::{
+    ClassSums, FeatureBins, FoldRates, LevelSteps, N_RATE_FOLDS, RowFolds, RowTally,
+};
 use crate::{Interrupt, RankError};
 
 /// Asks for class sums of categories, by folds of the rows of a view.
@@ -166,7 +168,7 @@ impl RateFolds {
         &self,
         feature: usize,
         rates: &FoldRates,
-        steps: &RateSteps,
+        steps: &LevelSteps,
         cuts: Vec<f64>,
     ) -> RateCodes {
         RateCodes::new(feature, Arc::clone(&self.0), rates, steps, cuts)

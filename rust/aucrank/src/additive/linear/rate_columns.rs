@@ -1,15 +1,15 @@
 //! Categories of many levels by their rates.
 //!
-//! If the categories without their own weight hold a considerable share of the rows, a fit has one
-//! more number for the feature: the rate of the category of each row in the other folds
+//! If the categories without their own weight hold a considerable share of the rows, or if there are
+//! many categories (`data/rates/rated_levels.rs`), a fit has one more number for the feature: the rate of the category of each row in the other folds
 //! (`data/rates/fold_rates.rs`). After the fit, its contribution for the rate of each category over
 //! all rows is added to the weight of that category.
 
 use super::design::{Design, DistinctRows, standardised};
 use super::model::NumberTerm;
 use crate::data::{
-    Column, Columns, FeatureSteps, FeatureTerm, FoldRates, Labels, deal_for_rates,
-    features_with_rare_levels,
+    Column, Columns, FeatureSteps, FeatureTerm, FoldRates, Labels, RatedLevels, deal_for_rates,
+    features_with_rates,
 };
 use crate::{Interrupt, RankError, parallel};
 
@@ -37,7 +37,7 @@ impl LinearRates {
     ) -> Result<Self, RankError> {
         let n_features = columns.n_features();
         let nothing = Self { n_features, columns: Vec::new() };
-        let features = features_with_rare_levels(columns, labels);
+        let features = features_with_rates(columns, labels);
         if features.is_empty() {
             return Ok(nothing);
         }
@@ -45,11 +45,11 @@ impl LinearRates {
             return Ok(nothing);
         };
         let training = labels.rows();
-        let of_feature = |(feature, is_rare): (usize, Vec<bool>)| {
+        let of_feature = |(feature, levels): (usize, RatedLevels)| {
             interrupt.check()?;
             let Column::Codes { codes, n_levels } = columns[feature] else { return Ok(None) };
             let rates = FoldRates::of(codes, n_levels, labels, &training, &folds);
-            if !rates.are_informative(|level| is_rare[level as usize]) {
+            if !rates.are_informative(|level| levels.has_rate(level)) {
                 return Ok(None);
             }
             let mut values = vec![0.0; codes.len()];

@@ -13,7 +13,8 @@ use super::grown::Grown;
 use super::held_out::GradientHeldOut;
 use super::held_out_params::HeldOutMeasure;
 use super::model::{GradientBag, GradientFields};
-use super::params::{FEW_LEAVES, GradientParams, Interactions};
+use super::params::{GradientParams, Interactions, USUAL_LEAVES};
+use super::refit_leaves::Refitted;
 use super::source::{BagSource, NextTree};
 use super::sums::HESSIAN_UNITS;
 use super::tree::GradientTree;
@@ -30,14 +31,33 @@ pub(super) fn bag_seed(seed: u64, number: usize) -> u64 {
     if number == 0 { seed } else { mix(seed ^ mix(u64::MAX - number as u64)) }
 }
 
+/// A stage of a fit.
+#[derive(Clone, Copy)]
+pub(super) struct Stage {
+    /// Unit of its progress.
+    unit: &'static str,
+    /// Share of the time of the fit after which it ends.
+    until: f64,
+}
+
+impl Stage {
+    pub(super) const ROUNDS: Self = Self { unit: "round", until: 1.0 };
+
+    /// The trial of numbers of leaves: a fit of little time does not spend it on trials.
+    pub(super) const LEAVES: Self = Self { unit: "trial round", until: 0.2 };
+
+    /// The trial of pairs of categories, which comes next.
+    pub(super) const PAIRS: Self = Self { unit: "trial round", until: 0.4 };
+}
+
 /// Runs the rounds of some bags concurrently, until each has all rounds of its series or stops
-/// early.
+/// early, or until the time of the stage is over.
 ///
 /// Reports each round with the mean of the measure on held-out rows.
 pub(super) fn run<S: BagSource>(
     bags: &mut [BagFit<'_, S>],
     params: &GradientParams,
-    unit: &'static str,
+    stage: Stage,
     interrupt: &Interrupt,
 ) -> Result<(), RankError> {
     let block = if bags.len() == 1 { 1 } else { BLOCK_ROUNDS };
@@ -68,11 +88,11 @@ pub(super) fn run<S: BagSource>(
         })?;
         let n_common = n_done(bags, goes_on);
         for number in n_before + 1..=n_common {
-            if !report(bags, params, number, most, unit, interrupt)? {
+            if !report(bags, params, number, most, stage.unit, interrupt)? {
                 return bags.iter_mut().try_for_each(|bag| bag.end_after(number));
             }
         }
-        if interrupt.is_over() {
+        if interrupt.has_spent(stage.until) {
             return bags.iter_mut().try_for_each(|bag| bag.end_after(n_common));
         }
         n_before += block;
@@ -207,7 +227,7 @@ pub(super) enum RoundTerms<'a> {
 pub(super) struct BagFit<'a, S> {
     pub(super) source: S,
     pub(super) interrupt: &'a Interrupt,
-    params: &'a GradientParams,
+    pub(super) params: &'a GradientParams,
     seed: u64,
     terms: RoundTerms<'a>,
     /// Groups of features that may be tested together; `None` for all.
@@ -215,7 +235,7 @@ pub(super) struct BagFit<'a, S> {
     criterion: SplitCriterion,
     draws: FeatureDraws,
     start: f64,
-    rate: f64,
+    pub(super) rate: f64,
     max_leaves: usize,
     /// Maximum number of rounds of this series.
     n_rounds: usize,
@@ -227,6 +247,7 @@ pub(super) struct BagFit<'a, S> {
     /// Sum over the trees of the largest absolute value.
     largest: f64,
     is_complete: bool,
+    pub(super) refitted: Option<Refitted>,
     /// Whether the observer has requested the end of the fit.
     pub(super) is_ended: bool,
 }
@@ -249,7 +270,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             }
         };
         let total = source.total();
-        let max_leaves = params.max_leaves.unwrap_or(FEW_LEAVES);
+        let max_leaves = params.max_leaves.unwrap_or(USUAL_LEAVES);
         let n_features = source.n_levels().len();
         let mut bag = Self {
             values: source.has_held_out().then(Vec::new),
@@ -273,6 +294,7 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             largest: 0.0,
             is_complete: matches!(terms, RoundTerms::Pairs(pairs) if pairs.pairs.is_empty()),
             is_ended: false,
+            refitted: None,
         };
         bag.begin_at(params.loss.start(total.of_classes));
         bag
@@ -461,6 +483,13 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             interrupt: self.interrupt,
         };
         self.source.grow(line, plan, draws)
+    }
+
+    /// Takes the other values of its leaves.
+    pub(super) fn take_refitted(&mut self) {
+        if let Some(Refitted { start, trees }) = self.refitted.take() {
+            (self.start, self.trees) = (start, trees);
+        }
     }
 
     /// Keeps the first rounds only, of all series.

@@ -18,8 +18,8 @@ pub(super) struct Begun<T> {
     pub(super) state: T,
 }
 
-/// The rows of the bags, with the chosen pairs, and the rounds of the first bag from the trial.
+/// The rows of the bags, with the chosen pairs, and the rounds of the first bags from trials.
 pub(super) struct PairChoice<D, T> {
     pub(super) dealt: Vec<D>,
-    pub(super) begun: Option<Begun<T>>,
+    pub(super) begun: Vec<Begun<T>>,
 }

@@ -12,16 +12,14 @@
 //! gained a fourth as much on `amazon_access`: the most informative rates are those of many pairs
 //! of few rows, each of which contributes little.
 
-use super::bags::{RoundTerms, run};
+use super::bags::{RoundTerms, Stage, run};
 use super::begun::{Begun, PairChoice};
 use super::held_out_params::HeldOutMeasure;
 use super::loss::Loss;
 use super::params::{GradientParams, Interactions};
+use super::series::TRIAL_ROUNDS;
 use super::source::{FitSource, StateOf};
 use crate::RankError;
-
-/// Rounds of each trial.
-const TRIAL_ROUNDS: usize = 300;
 
 /// Maximum number of pairs of features in a fit.
 const MOST_PAIRS: usize = 64;
@@ -35,12 +33,12 @@ const LEAST_LEVELS: u64 = 5;
 const CAUTION: f64 = 2.0;
 
 /// Chooses the pairs of features of a fit in one series of rounds, given the known rounds of its
-/// first bag.
+/// first bags.
 pub(super) fn category_pairs<F: FitSource>(
     source: &F,
     params: &GradientParams,
     dealt: Vec<F::Dealt>,
-    begun: Option<Begun<StateOf<F>>>,
+    mut begun: Vec<Begun<StateOf<F>>>,
 ) -> Result<PairChoice<F::Dealt, StateOf<F>>, RankError> {
     let mut pairs = candidates(&source.n_levels(), params);
     let Some(stopping) = params.held_out else { return Ok(PairChoice { dealt, begun }) };
@@ -54,12 +52,12 @@ pub(super) fn category_pairs<F: FitSource>(
         held_out.measure = HeldOutMeasure::Loss;
     }
     let is_same = params.loss == Loss::Log && stopping.measure == HeldOutMeasure::Loss;
-    let (known, other) = if is_same { (begun, None) } else { (None, begun) };
-    let plain = match known {
-        Some(begun) => Some(begun),
-        None => run_trial(source, &trial, &dealt[..1])?,
+    let plain = if is_same && !begun.is_empty() {
+        Some(begun.remove(0))
+    } else {
+        run_trial(source, &trial, &dealt[..1])?
     };
-    let Some(plain) = plain else { return Ok(PairChoice { dealt, begun: other }) };
+    let Some(plain) = plain else { return Ok(PairChoice { dealt, begun }) };
     if pairs.len() > MOST_PAIRS {
         pairs = strongest(pairs, source, &dealt[0], &plain)?;
     }
@@ -75,11 +73,14 @@ pub(super) fn category_pairs<F: FitSource>(
         None => false,
     };
     if !pays {
-        return Ok(PairChoice { dealt, begun: if is_same { Some(plain) } else { other } });
+        if is_same {
+            begun.insert(0, plain);
+        }
+        return Ok(PairChoice { dealt, begun });
     }
     with_pairs.extend(source.recoded(params, &dealt[1..], &pairs)?);
     source.set_pairs(pairs);
-    Ok(PairChoice { dealt: with_pairs, begun: found.filter(|_| is_same) })
+    Ok(PairChoice { dealt: with_pairs, begun: found.filter(|_| is_same).into_iter().collect() })
 }
 
 /// The pairs of features of categories that a tree may test together.
@@ -128,7 +129,7 @@ fn run_trial<F: FitSource>(
 ) -> Result<Option<Begun<StateOf<F>>>, RankError> {
     let mut bags = source.begin(params, first, RoundTerms::Given)?;
     bags[0].bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
-    run(&mut bags, params, "trial round", source.interrupt())?;
+    run(&mut bags, params, Stage::PAIRS, source.interrupt())?;
     let bag = bags.swap_remove(0);
     let is_known = !bag.is_ended && !bag.trees.is_empty();
     Ok(is_known.then(|| bag.into_begun()))
@@ -288,7 +289,12 @@ mod tests {
     fn all_ways_of_scoring_agree() {
         let sample = Sample::new(3000, true);
         let columns = sample.columns();
-        for (loss, refit) in [(Loss::Log, false), (Loss::Log, true), (Loss::PairLogistic, false)] {
+        for (loss, refit) in [
+            (Loss::Log, GradientRefit::None),
+            (Loss::Log, GradientRefit::Leaves),
+            (Loss::Log, GradientRefit::Trees),
+            (Loss::PairLogistic, GradientRefit::None),
+        ] {
             let mut params = GradientParams { loss, ..params() };
             params.held_out.as_mut().unwrap().refit = refit;
             let model = sample.fit(&params);

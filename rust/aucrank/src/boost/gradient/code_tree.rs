@@ -25,7 +25,7 @@ pub(super) struct CodeWalk(Vec<CodeStep>);
 #[expect(clippy::large_enum_variant, reason = "a box would be one more look-up at each step")]
 enum CodeStep {
     Split(Sides, usize),
-    Leaf(f64),
+    Leaf { number: usize, value: f64 },
 }
 
 impl CodeTree {
@@ -36,6 +36,21 @@ impl CodeTree {
             (None, GradientNode::Split { .. }) => unreachable!("the nodes are those of the tree"),
         };
         Self(grown.tests.iter().zip(grown.tree.nodes()).map(node).collect())
+    }
+
+    /// Number of leaves.
+    pub(super) fn n_leaves(&self) -> usize {
+        self.0.len() / 2 + 1
+    }
+
+    /// The same tree with other values of its leaves, from left to right.
+    pub(super) fn with_values(&self, values: &[f64]) -> Self {
+        let mut values = values.iter();
+        let node = |node: &CodeNode| match node {
+            CodeNode::Split { .. } => node.clone(),
+            CodeNode::Leaf(_) => CodeNode::Leaf(*values.next().expect("a value for each leaf")),
+        };
+        Self(self.0.iter().map(node).collect())
     }
 
     /// Checks a received tree, and prepares it for codes of these features.
@@ -61,10 +76,13 @@ impl CodeTree {
         Ok(self.ready(features))
     }
 
-    fn ready(&self, features: &[FeatureBins]) -> CodeWalk {
+    pub(super) fn ready(&self, features: &[FeatureBins]) -> CodeWalk {
+        let mut numbers = 0..;
         let step = |node: &CodeNode| match node {
             CodeNode::Split { test, right } => CodeStep::Split(Sides::new(test, features), *right),
-            CodeNode::Leaf(value) => CodeStep::Leaf(*value),
+            CodeNode::Leaf(value) => {
+                CodeStep::Leaf { number: numbers.next().expect("endless"), value: *value }
+            }
         };
         CodeWalk(self.0.iter().map(step).collect())
     }
@@ -78,13 +96,19 @@ impl CodeWalk {
     /// The value of the leaf of a row.
     #[inline]
     pub(super) fn value(&self, binned: &Binned, row: u32) -> f64 {
+        self.leaf(binned, row).1
+    }
+
+    /// The number of the leaf of a row, from left to right, and its value.
+    #[inline]
+    pub(super) fn leaf(&self, binned: &Binned, row: u32) -> (usize, f64) {
         let mut place = 0;
         loop {
             match &self.0[place] {
                 CodeStep::Split(sides, right) => {
                     place = if sides.goes_left(binned, row) { place + 1 } else { *right };
                 }
-                CodeStep::Leaf(value) => return *value,
+                CodeStep::Leaf { number, value } => return (*number, *value),
             }
         }
     }

@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 
-use super::bags::{BagFit, RoundTerms, average, criterion, paths, run};
+use super::bags::{BagFit, RoundTerms, Stage, average, criterion, paths, run};
 use super::begun::{Bag, Begun};
 use super::feature_pairs::{PairSearch, RankedPairs};
 use super::fit_data::{BagFolds, Data, GradientExtras};
 use super::fit_rows::FitRows;
+use super::held_out_params::GradientRefit;
 use super::level_codes::LevelCodes;
 use super::loss::Loss;
 use super::memory_fit::{MemoryFit, Scores};
 use super::model::{GradientBoosted, GradientFields};
 use super::params::{GradientParams, Interactions, MOST_PAIRS};
 use super::queried::{fit_gradient_boosting_rows, fit_gradient_folds_rows};
-use super::series::{ROUND, cut, finish, in_one_series, n_kept};
+use super::series::{cut, finish, in_one_series, n_kept};
 use super::source::FitSource;
 use super::tree::GradientTree;
 use crate::data::{
@@ -257,7 +258,7 @@ fn in_two_series<'a>(
     let interrupt = source.interrupt();
     let dealt = source.deal(params)?;
     let mut singles = source.begin(params, &dealt, RoundTerms::Singles)?;
-    run(&mut singles, params, ROUND, interrupt)?;
+    run(&mut singles, params, Stage::ROUNDS, interrupt)?;
     let chosen = paths(&singles, params);
     cut(&mut singles, &chosen)?;
     let is_ended = singles.iter().any(|bag| bag.is_ended);
@@ -269,10 +270,10 @@ fn in_two_series<'a>(
     let mut bags = coarse.begin(params, &dealt, RoundTerms::Pairs(&pairs))?;
     bags.iter_mut().zip(begun).for_each(|(bag, begun)| bag.begin_after(begun));
     if !is_ended {
-        run(&mut bags, params, ROUND, interrupt)?;
+        run(&mut bags, params, Stage::ROUNDS, interrupt)?;
     }
     let paths = paths(&bags, params);
-    if !params.refits() || is_ended || bags.iter().any(|bag| bag.is_ended) {
+    if params.refit() != GradientRefit::Trees || is_ended || bags.iter().any(|bag| bag.is_ended) {
         return finish(bags, paths);
     }
 
@@ -283,7 +284,7 @@ fn in_two_series<'a>(
     for (bag, &n_rounds) in again.iter_mut().zip(&n_singles) {
         bag.bound_rounds(n_rounds);
     }
-    run(&mut again, params, ROUND, interrupt)?;
+    run(&mut again, params, Stage::ROUNDS, interrupt)?;
     let begun: Vec<Begun<Scores>> = again.into_iter().map(BagFit::into_begun).collect();
     let all = coarse.recoded(params, &all, &[])?;
     let mut again = coarse.begin(params, &all, RoundTerms::Pairs(&pairs))?;
@@ -293,7 +294,7 @@ fn in_two_series<'a>(
         bag.bound_rounds(of_all.saturating_sub(singles));
         bag.begin_after(begun);
     }
-    run(&mut again, params, ROUND, interrupt)?;
+    run(&mut again, params, Stage::ROUNDS, interrupt)?;
     finish(again, paths)
 }
 

@@ -21,8 +21,8 @@ const SOLVED: f64 = 1e-3;
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure, HeldOutRows,
-///     fit_gradient_boosting,
+///     GradientExtras, GradientHeldOutParams, GradientParams, GradientRefit, HeldOutMeasure,
+///     HeldOutRows, fit_gradient_boosting,
 /// };
 /// use aucrank::data::{Columns, Labels};
 ///
@@ -33,7 +33,7 @@ const SOLVED: f64 = 1e-3;
 ///     measure: HeldOutMeasure::Auc,
 ///     n_iter_no_change: 1,
 ///     tol: 0.0,
-///     refit: false,
+///     refit: GradientRefit::None,
 /// };
 /// let params = GradientParams {
 ///     n_rounds: 10,
@@ -267,6 +267,7 @@ impl<'a> HeldOut<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::held_out_params::GradientRefit;
     use super::*;
 
     fn params(measure: HeldOutMeasure, n_iter_no_change: usize, tol: f64) -> GradientHeldOutParams {
@@ -275,7 +276,7 @@ mod tests {
             measure,
             n_iter_no_change,
             tol,
-            refit: false,
+            refit: GradientRefit::None,
         }
     }
 

@@ -16,8 +16,54 @@ pub struct GradientHeldOutParams {
     pub n_iter_no_change: usize,
     /// Least improvement that counts, at least 0.
     pub tol: f64,
-    /// Whether the chosen number of rounds is refitted on all rows.
-    pub refit: bool,
+    /// What is fitted again on all rows, once the number of rounds is chosen.
+    pub refit: GradientRefit,
+}
+
+/// What of a model is fitted again on all rows of the fit, those that were held out among them. The
+/// measure on held-out rows remains that from before.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::boost::{
+///     GradientExtras, GradientHeldOutParams, GradientParams, GradientRefit, fit_gradient_boosting,
+/// };
+/// use aucrank::data::{Columns, Labels};
+///
+/// let values: Vec<f64> = (0..100).map(f64::from).collect();
+/// let positive: Vec<bool> = (0..100).map(|row| row * 37 % 101 < row).collect();
+/// let columns = Columns::from_column_major(&values, 100)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let fit = |refit| {
+///     let mut params = GradientParams::stopped();
+///     params.held_out = params.held_out.map(|held_out| GradientHeldOutParams { refit, ..held_out });
+///     let extras = GradientExtras::default();
+///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())
+/// };
+/// let (before, after) = (fit(GradientRefit::None)?, fit(GradientRefit::Leaves)?);
+/// assert_eq!(before.trees().len(), after.trees().len());
+/// // As many leaves, of other values.
+/// let [before, after] = [&before.trees()[0], &after.trees()[0]];
+/// assert_eq!(before.n_leaves(), after.n_leaves());
+/// assert_ne!(before.range(), after.range());
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GradientRefit {
+    /// Nothing.
+    None,
+    /// The values of the leaves, tree by tree: each is that of a Newton step of all rows at the
+    /// scores of the trees before. The splits are kept. Nothing is set again if validation rows are
+    /// given, if an earlier fit goes on, or by [`fit_gradient_folds`]; losses over pairs, chosen pairs
+    /// of features and directions of features are refused.
+    ///
+    /// [`fit_gradient_folds`]: crate::boost::fit_gradient_folds
+    Leaves,
+    /// All trees.
+    Trees,
 }
 
 /// Choice of held-out rows.
@@ -27,8 +73,8 @@ pub struct GradientHeldOutParams {
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure, HeldOutRows,
-///     fit_gradient_boosting,
+///     GradientExtras, GradientHeldOutParams, GradientParams, GradientRefit, HeldOutMeasure,
+///     HeldOutRows, fit_gradient_boosting,
 /// };
 /// use aucrank::data::{Columns, Labels};
 /// use aucrank::tree::Cuts;
@@ -43,7 +89,7 @@ pub struct GradientHeldOutParams {
 ///     measure: HeldOutMeasure::Loss,
 ///     n_iter_no_change: 5,
 ///     tol: 0.0,
-///     refit: false,
+///     refit: GradientRefit::None,
 /// };
 /// let params = GradientParams {
 ///     held_out: Some(held_out),
@@ -77,8 +123,8 @@ pub enum HeldOutRows {
 /// ```
 /// use aucrank::Interrupt;
 /// use aucrank::boost::{
-///     GradientExtras, GradientHeldOutParams, GradientParams, HeldOutMeasure, HeldOutRows,
-///     fit_gradient_boosting,
+///     GradientExtras, GradientHeldOutParams, GradientParams, GradientRefit, HeldOutMeasure,
+///     HeldOutRows, fit_gradient_boosting,
 /// };
 /// use aucrank::data::{Columns, Labels};
 ///
@@ -89,7 +135,7 @@ pub enum HeldOutRows {
 /// let path = |measure| {
 ///     let (rows, n_iter_no_change, tol) = (HeldOutRows::Share(0.2), 3, 0.0);
 ///     let held_out =
-///         GradientHeldOutParams { rows, measure, n_iter_no_change, tol, refit: false };
+///         GradientHeldOutParams { rows, measure, n_iter_no_change, tol, refit: GradientRefit::None };
 ///     let params = GradientParams { held_out: Some(held_out), ..GradientParams::default() };
 ///     let extras = GradientExtras::default();
 ///     fit_gradient_boosting((&columns, &labels), &params, &extras, &Interrupt::default())

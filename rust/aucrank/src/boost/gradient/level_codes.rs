@@ -1,7 +1,7 @@
 //! Categorical features in few codes.
 
 use crate::data::{
-    CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, LevelSet, MISSING_CODE, are_many,
+    CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, LevelSet, MISSING_CODE, RatedLevels,
     least_level_rows,
 };
 use crate::formula::{Rule, Test};
@@ -23,8 +23,8 @@ pub(super) struct LevelCodes {
 pub(super) struct KeptLevels {
     /// For each categorical feature, the categories with a code, in the order of their codes.
     pub(super) of_feature: Vec<Option<Vec<u32>>>,
-    /// Whether the other categories of a feature hold many rows.
-    are_rare_many: Vec<bool>,
+    /// For each feature the categories whose rates are learned from; those without a code are rare.
+    pub(super) rated: Vec<Option<RatedLevels>>,
 }
 
 impl KeptLevels {
@@ -32,7 +32,7 @@ impl KeptLevels {
     pub(super) fn new(rows_of_levels: &[Option<Vec<u64>>], n_rows: u64) -> Self {
         let least = least_level_rows(n_rows);
         let of_feature = |rows_of_level: &Option<Vec<u64>>| {
-            let Some(rows_of_level) = rows_of_level else { return (None, false) };
+            let Some(rows_of_level) = rows_of_level else { return (None, None) };
             let rows = |&level: &u32| rows_of_level[level as usize];
             let levels = 0..rows_of_level.len() as u32;
             let mut kept: Vec<u32> = levels.filter(|level| rows(level) >= least).collect();
@@ -41,22 +41,18 @@ impl KeptLevels {
                 kept.truncate(MOST_LEVELS);
                 kept.sort_unstable();
             }
-            let n_rare = rows_of_level.iter().sum::<u64>() - kept.iter().map(rows).sum::<u64>();
-            (Some(kept), are_many(n_rare, n_rows))
+            let is_rare = |level, _| kept.binary_search(&level).is_err();
+            let rated = RatedLevels::new(rows_of_level, n_rows, is_rare);
+            (Some(kept), rated)
         };
-        let (of_feature, are_rare_many) = rows_of_levels.iter().map(of_feature).unzip();
-        Self { of_feature, are_rare_many }
+        let (of_feature, rated) = rows_of_levels.iter().map(of_feature).unzip();
+        Self { of_feature, rated }
     }
 
-    /// The features whose categories without a code hold many rows, ascending.
-    pub(super) fn with_rare_levels(&self) -> Vec<usize> {
-        (0..self.of_feature.len()).filter(|&feature| self.are_rare_many[feature]).collect()
-    }
-
-    /// Whether a category lacks its own code.
-    pub(super) fn is_rare(&self, feature: usize, level: u32) -> bool {
-        let kept = self.of_feature[feature].as_ref();
-        kept.is_some_and(|kept| kept.binary_search(&level).is_err())
+    /// The features with categories whose rates are learned from, ascending.
+    pub(super) fn with_rates(&self) -> impl Iterator<Item = (usize, &RatedLevels)> {
+        let numbered = self.rated.iter().enumerate();
+        numbered.filter_map(|(feature, levels)| Some((feature, levels.as_ref()?)))
     }
 
     /// The test of raw values that is equivalent to one of codes.

@@ -6,20 +6,21 @@ use std::sync::{Arc, OnceLock};
 use super::bags::{BagFit, RoundTerms, bag_seed};
 use super::best_split::{BestSplit, NodeToSplit, SearchMemory};
 use super::code_columns::CodeColumns;
-use super::code_tree::CodeWalk;
+use super::code_tree::{CodeTree, CodeWalk};
 use super::draws::RowDraws;
 use super::fit_data::{Data, GradientExtras};
 use super::fit_rows::{CHUNK_ROWS, FitRows, RowMass};
 use super::grow::{GradientGrower, GrowNode, GrowingTree, Parted, Root, TreePlan, TreeSource};
 use super::grown::Grown;
 use super::held_out::{HeldOut, HeldOutSource};
-use super::held_out_params::HeldOutRows;
+use super::held_out_params::{GradientRefit, HeldOutRows};
 use super::histogram::{BinSums, HistogramMemory};
 use super::loss_of_rows::LossAt;
 use super::model::GradientBoosted;
 use super::pair_merit::{MeritSums, StepSums, newton_steps};
 use super::pair_steps::PairSteps;
 use super::params::GradientParams;
+use super::refit_leaves::LeafSums;
 use super::sides::Sides;
 use super::source::{BagSource, FitSource, NextTree};
 use super::sums::UnitSums;
@@ -180,6 +181,11 @@ impl<'s> FitSource for MemoryFit<'s> {
         bag.held_out.is_some()
     }
 
+    fn may_refit_leaves(&self, bag: &BagRows<'s>) -> bool {
+        let is_single = self.given.folds.is_none() && self.given.earlier.is_none();
+        is_single && matches!(bag.held_out, Some(Judges::Inside(_)))
+    }
+
     fn recoded(
         &self,
         params: &GradientParams,
@@ -252,6 +258,10 @@ pub(super) struct MemoryBag<'a> {
     rows: Arc<FitRows<'a>>,
     draws: RowDraws,
     held_out: Option<HeldOut<'a>>,
+    /// The trees, if the values of their leaves are to be set again.
+    codes: Vec<CodeTree>,
+    /// Rows whose leaves get other values.
+    refit: Vec<RefitRow>,
     /// The score of every row of the sample, in the training subset or not.
     pub(super) scores: Vec<f64>,
     /// Rows outside its training rows: held out, or without weight.
@@ -269,11 +279,20 @@ struct RoundMemory {
     grow: GrowMemory,
 }
 
+/// A row of the fit while the values of leaves are set again.
+struct RefitRow {
+    row: u32,
+    /// The number of its leaf in the last tree.
+    leaf: u32,
+    score: f64,
+}
+
 /// The scores of a bag after some rounds.
 pub(super) struct Scores {
     /// Scores of all rows.
     pub(super) of_all: Vec<f64>,
     of_held_out: Option<Vec<f64>>,
+    codes: Vec<CodeTree>,
 }
 
 impl<'a> MemoryBag<'a> {
@@ -293,6 +312,8 @@ impl<'a> MemoryBag<'a> {
             draws: RowDraws::new(data.columns, training, params, seed, data.interrupt)?,
             rows,
             held_out,
+            codes: Vec::new(),
+            refit: Vec::new(),
             scores: vec![0.0; n_rows],
             memory: None,
         })
@@ -434,6 +455,9 @@ impl BagSource for MemoryBag<'_> {
     }
 
     fn add(&mut self, (): (), grown: Grown, _: NextTree) -> Result<Option<f64>, RankError> {
+        if self.params.refit() == GradientRefit::Leaves {
+            self.codes.push(CodeTree::of(&grown));
+        }
         if let Some(memory) = self.memory.take() {
             self.update(&grown, &memory.rows.rows, &memory.others);
             self.memory = Some(memory);
@@ -443,6 +467,7 @@ impl BagSource for MemoryBag<'_> {
     }
 
     fn take_off(&mut self, trees: &[GradientTree]) -> Result<(), RankError> {
+        self.codes.truncate(self.codes.len().saturating_sub(trees.len()));
         let mut taken = vec![0.0; self.scores.len()];
         for tree in trees {
             self.rows.add_values(tree, self.data.columns, &mut taken)?;
@@ -461,12 +486,65 @@ impl BagSource for MemoryBag<'_> {
         })
     }
 
+    fn total_of_all(&self, (): ()) -> Result<RowMass, RankError> {
+        let labels = self.data.labels;
+        let mut total = RowMass { of_classes: [0; 2], n_rows: 0 };
+        for row in labels.rows().into_iter().map(|row| row as usize) {
+            total.of_classes[usize::from(labels.positive()[row])] += self.rows.mass(row);
+            total.n_rows += self.rows.count(row);
+        }
+        Ok(total)
+    }
+
+    fn restart(&mut self, score: f64) {
+        let of_row = |row| RefitRow { row, leaf: 0, score };
+        self.refit = self.data.labels.rows().into_iter().map(of_row).collect();
+    }
+
+    fn leaf_sums(&mut self, (): (), number: usize) -> Result<Vec<LeafSums>, RankError> {
+        let (tree, rows) = (&self.codes[number], &self.rows);
+        let walk = tree.ready(rows.binned.features());
+        let of_chunk = |chunk: &mut [RefitRow]| {
+            let mut sums = vec![LeafSums::default(); tree.n_leaves()];
+            let mut scores = [0.0; BLOCK_ROWS];
+            let mut classes = [false; BLOCK_ROWS];
+            let mut found = [(0.0, 0.0); BLOCK_ROWS];
+            for block in chunk.chunks_mut(BLOCK_ROWS) {
+                let n = block.len();
+                for ((score, class), of_row) in scores.iter_mut().zip(&mut classes).zip(&*block) {
+                    (*score, *class) = (of_row.score, rows.positive()[of_row.row as usize]);
+                }
+                LossAt::Log.fill(&scores[..n], &classes[..n], &mut found[..n]);
+                for (of_row, &(gradient, hessian)) in block.iter_mut().zip(&found) {
+                    let mass = rows.mass(of_row.row as usize);
+                    let leaf = walk.leaf(&rows.binned, of_row.row).0;
+                    of_row.leaf = leaf as u32;
+                    let derivatives = UnitSums::of(gradient, hessian).times(mass as i64);
+                    sums[leaf].merge(LeafSums { sums: derivatives, mass });
+                }
+            }
+            sums
+        };
+        let mut all = vec![LeafSums::default(); tree.n_leaves()];
+        for sums in parallel::map(self.refit.chunks_mut(CHUNK_ROWS).collect(), of_chunk) {
+            all.iter_mut().zip(sums).for_each(|(all, more)| all.merge(more));
+        }
+        Ok(all)
+    }
+
+    fn add_leaves(&mut self, _: usize, values: &[f64]) {
+        for of_row in &mut self.refit {
+            of_row.score += values[of_row.leaf as usize];
+        }
+    }
+
     fn into_state(self) -> Scores {
-        Scores { of_all: self.scores, of_held_out: self.held_out.map(|held_out| held_out.scores) }
+        let of_held_out = self.held_out.map(|held_out| held_out.scores);
+        Scores { of_all: self.scores, of_held_out, codes: self.codes }
     }
 
     fn take_up(&mut self, state: Scores) {
-        self.scores = state.of_all;
+        (self.scores, self.codes) = (state.of_all, state.codes);
         if let (Some(held_out), Some(scores)) = (&mut self.held_out, state.of_held_out) {
             held_out.scores = scores;
         }

@@ -2,14 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::held_out_params::{GradientHeldOutParams, HeldOutMeasure, HeldOutRows};
+use super::held_out_params::{GradientHeldOutParams, GradientRefit, HeldOutMeasure, HeldOutRows};
 use super::loss::Loss;
 use crate::RankError;
+use crate::data::binds;
 use crate::roc::check_max_fpr;
 use crate::tree::Cuts;
 
 /// Number of leaves if it is not chosen.
-pub(super) const FEW_LEAVES: usize = 32;
+pub(super) const USUAL_LEAVES: usize = 32;
+
+/// Number of rows from which on more leaves are tried than the usual, and fewer below: trees of few
+/// leaves are better where the signal is weak.
+const MANY_ROWS: u64 = 20_000;
+
+/// Numbers of leaves to choose from with many rows, and with fewer.
+const LEAVES: [[usize; 2]; 2] = [[USUAL_LEAVES, 128], [USUAL_LEAVES, 8]];
+
+/// Bags of a trial with fewer than [`MANY_ROWS`] rows; beyond, one has enough held-out rows.
+const TRIAL_BAGS: usize = 2;
 
 /// Least automatic learning rate of a fit with early stopping: smaller steps gain nothing.
 const STOPPED_RATE: f64 = 0.05;
@@ -42,12 +53,13 @@ pub struct GradientParams {
     /// Factor on the values of the leaves, above 0 and at most 1; `None` for one that depends on
     /// the numbers of rows, rounds and leaves.
     pub learning_rate: Option<f64>,
-    /// Maximum number of leaves of a tree, at least 2; `None` for 32, or, from 20,000 rows on with
-    /// held-out rows, for 32 or 128, chosen by a trial on these.
+    /// Maximum number of leaves of a tree, at least 2; `None` for 32, or, with held-out rows, for 32
+    /// or 8, from 20,000 rows on for 32 or 128, chosen by a trial on these.
     pub max_leaves: Option<usize>,
-    /// Further maximum numbers of leaves, each at least 2: with held-out rows, and without chosen
-    /// pairs of features, the fit is repeated with each, and the first of those is kept whose mean
-    /// over bags of the measure on held-out rows is best.
+    /// Further maximum numbers of leaves, each at least 2, to choose from with held-out rows and
+    /// without chosen pairs of features: the first bags are fitted with each, two or from 20,000
+    /// rows on one, for up to 300 rounds, and the first of those is kept that is best on their
+    /// held-out rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_leaves: Vec<usize>,
     /// Maximum number of splits between the root and a leaf, at least 1.
@@ -239,7 +251,7 @@ impl GradientParams {
             measure: HeldOutMeasure::Loss,
             n_iter_no_change: 50,
             tol: 0.0,
-            refit: false,
+            refit: GradientRefit::None,
         };
         Self { n_rounds: MOST_ROUNDS, held_out: Some(held_out), n_bags: 5, ..Self::default() }
     }
@@ -308,6 +320,18 @@ impl GradientParams {
             }
             Interactions::Any | Interactions::Pairs(_) | Interactions::Auto => {}
         }
+        if self.refit() == GradientRefit::Leaves {
+            let refuse = |rule| bad("refit", "leaves".to_owned(), rule);
+            if self.loss != Loss::Log {
+                return refuse("none or trees for losses over pairs");
+            }
+            if self.interactions.chosen_pairs().is_some() {
+                return refuse("none or trees where pairs of features are chosen");
+            }
+            if binds(&self.monotonic) {
+                return refuse("none or trees where a feature has a direction");
+            }
+        }
         self.held_out.iter().try_for_each(|held_out| held_out.validate(self.n_bags))
     }
 
@@ -321,12 +345,35 @@ impl GradientParams {
             let fixed = 0.025
                 * power(n_rows as f64, 1000.0, 0.33)
                 * power(self.n_rounds as f64, 300.0, -0.62)
-                * power(max_leaves as f64, FEW_LEAVES as f64, -0.24);
+                * power(max_leaves as f64, USUAL_LEAVES as f64, -0.24);
             let growth = (n_rows as f64 / ROWS_OF_STOPPED_RATE).sqrt().clamp(1.0, 3.0);
             let least = if self.held_out.is_some() { STOPPED_RATE * growth } else { 0.0 };
             fixed.clamp(least, 0.3)
         };
         self.learning_rate.unwrap_or_else(auto)
+    }
+
+    /// The numbers of leaves to choose from in a fit of one series of rounds.
+    pub(super) fn leaves_to_try(&self, n_rows: u64) -> Vec<usize> {
+        let asks_alone =
+            matches!(&self.interactions, Interactions::Groups(groups) if groups.is_empty());
+        match self.max_leaves {
+            Some(max_leaves) => {
+                std::iter::once(max_leaves).chain(self.other_leaves.iter().copied()).collect()
+            }
+            None if asks_alone => vec![USUAL_LEAVES],
+            None => LEAVES[usize::from(n_rows < MANY_ROWS)].to_vec(),
+        }
+    }
+
+    /// The number of bags that are fitted with each number of leaves.
+    pub(super) fn n_trial_bags(&self, n_rows: u64) -> usize {
+        if n_rows < MANY_ROWS { TRIAL_BAGS.min(self.n_bags) } else { 1 }
+    }
+
+    /// The same with a given maximum number of leaves.
+    pub(super) fn of_leaves(&self, max_leaves: usize) -> Self {
+        Self { max_leaves: Some(max_leaves), other_leaves: Vec::new(), ..self.clone() }
     }
 
     /// Whether bags leave out a fold each, and all have the same number of rounds.
@@ -343,8 +390,8 @@ impl GradientParams {
         Err(RankError::BadParameter { name, value, rule: "folds for a fit to folds" })
     }
 
-    /// Whether the chosen rounds are refitted on all rows.
-    pub(super) fn refits(&self) -> bool {
-        self.held_out.is_some_and(|stopping| stopping.refit)
+    /// What is fitted again on all rows.
+    pub(super) fn refit(&self) -> GradientRefit {
+        self.held_out.map_or(GradientRefit::None, |stopping| stopping.refit)
     }
 }

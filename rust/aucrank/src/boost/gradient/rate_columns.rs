@@ -1,8 +1,8 @@
 //! Categories of many levels by their rates, in addition to their few codes.
 //!
-//! If the categories without their own code hold a considerable share of the rows (see
-//! `level_codes`), and their rates are informative beyond chance, a fit has one more column of
-//! codes for the feature: the rate of the category of each row in the other folds, in steps
+//! If the categories without their own code hold a considerable share of the rows, or if there are
+//! many categories (`data/rates/rated_levels.rs`), and their rates are informative beyond chance, a
+//! fit has one more column of codes for the feature: the rate of the category of each row in the other folds, in steps
 //! (`data/rates/fold_rates.rs`). A finished tree keeps a threshold on it as the equivalent set of
 //! categories by all rows of the fit (`data/rates/rate_columns.rs`). So the column exists only
 //! during the fit; it is drawn, constrained and credited as its feature.
@@ -22,8 +22,8 @@ use super::pair_steps::{PairColumn, PairSteps};
 use super::params::GradientParams;
 use super::tree::{GradientNode, GradientTree};
 use crate::data::{
-    Binned, CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, LearnedRows, RateColumns,
-    RateSteps, SEED_OF_RATES, coded_rates, deal_for_rates, mix,
+    Binned, CodeRule, CodeTest, Column, Columns, FeatureBins, Labels, LearnedRows, LevelSteps,
+    RateColumn, RateColumns, RatedLevels, SEED_OF_RATES, coded_levels, deal_for_rates, mix,
 };
 use crate::formula::{Rule, Test};
 use crate::{Interrupt, RankError, parallel};
@@ -73,7 +73,7 @@ impl<'b> RatedCodes<'b> {
         let RateSource { columns, labels, training, level_codes, pairs } = source;
         let nothing = || Ok(Self::plain(binned));
         let kept = &level_codes.kept;
-        let features = kept.with_rare_levels();
+        let features: Vec<(usize, &RatedLevels)> = kept.with_rates().collect();
         if features.is_empty() && pairs.is_empty() {
             return nothing();
         }
@@ -81,15 +81,16 @@ impl<'b> RatedCodes<'b> {
         let Some(folds) = deal_for_rates(columns, labels, seed, interrupt)? else {
             return nothing();
         };
-        let of_feature = |feature: usize| {
+        let of_feature = |(feature, levels): (usize, &RatedLevels)| {
             interrupt.check()?;
-            let Column::Codes { codes, n_levels } = columns[feature] else { return Ok(None) };
-            let is_rare = |level| kept.is_rare(feature, level);
+            let Column::Codes { codes, n_levels } = columns[feature] else { return Ok(Vec::new()) };
             let learned = LearnedRows { labels, rows: training, folds: &folds };
-            let coded = coded_rates(codes, n_levels, learned, params.max_bins, is_rare);
-            let Some((steps, of_row)) = coded else { return Ok(None) };
-            let bins = FeatureBins::Numeric { cuts: steps.cuts().to_vec() };
-            Ok(Some(((feature, steps), (bins, of_row))))
+            let coded = coded_levels(codes, n_levels, learned, params.max_bins, levels);
+            let column = |(steps, of_row): (LevelSteps, Vec<u8>)| {
+                let bins = FeatureBins::Numeric { cuts: steps.cuts().to_vec() };
+                ((feature, steps), (bins, of_row))
+            };
+            Ok(coded.into_iter().map(column).collect::<Vec<_>>())
         };
         let found = parallel::try_map(features, of_feature)?;
         let (columns_of_rates, mut codes): (Vec<_>, Vec<_>) = found.into_iter().flatten().unzip();
@@ -118,7 +119,7 @@ impl BoosterRates {
     /// Columns of features, and then of pairs, given by their steps, after `n_features` features.
     pub(super) fn of_steps(
         n_features: usize,
-        steps: Vec<(usize, RateSteps)>,
+        steps: Vec<(usize, LevelSteps)>,
         pairs: Vec<PairSteps>,
     ) -> Self {
         Self { columns: RateColumns::of_steps(n_features, steps), pairs }
@@ -177,8 +178,10 @@ impl BoosterRates {
             let Rule::Below(step) = test.left else { return None };
             return Some((test.feature + self.n_rates(), step as u32));
         }
-        let (column, rates) = self.columns.of_feature(test.feature)?;
-        Some((column, test.step_of_rates(&rates.steps)?))
+        let step = |(column, rates): (usize, &RateColumn)| {
+            Some((column, test.step_of_rates(&rates.steps)?))
+        };
+        self.columns.of_feature(test.feature).find_map(step)
     }
 
     /// Number of columns of single features.
@@ -302,10 +305,17 @@ mod tests {
     }
 
     fn few(loss: Loss) -> GradientParams {
-        GradientParams { loss, n_rounds: 12, learning_rate: Some(0.2), ..GradientParams::default() }
+        let (learning_rate, max_leaves) = (Some(0.2), Some(32));
+        GradientParams {
+            loss,
+            n_rounds: 12,
+            learning_rate,
+            max_leaves,
+            ..GradientParams::default()
+        }
     }
 
-    fn stopped(refit: bool) -> GradientParams {
+    fn stopped(refit: GradientRefit) -> GradientParams {
         let held_out = GradientHeldOutParams {
             rows: HeldOutRows::Share(0.3),
             measure: HeldOutMeasure::Loss,
@@ -333,7 +343,8 @@ mod tests {
             (sample.columns(), sample.labels(), Interrupt::default());
         let params = GradientParams::default();
         let level_codes = LevelCodes::new(&columns, &labels).unwrap();
-        assert_eq!(level_codes.kept.with_rare_levels(), [1]);
+        let rated: Vec<usize> = level_codes.kept.with_rates().map(|(feature, _)| feature).collect();
+        assert_eq!(rated, [1]);
         let coded = level_codes.columns(&columns, &interrupt).unwrap();
         let binning = BinningParams { level_rates: LevelRates::Raw, ..BinningParams::default() };
         let binned = Binned::new(&coded, &labels, binning, &interrupt).unwrap();
@@ -396,6 +407,42 @@ mod tests {
     }
 
     #[test]
+    fn many_common_categories_have_rates_too() {
+        let of = |n_levels: u32| {
+            let sample = Sample::new(3000);
+            let codes = (0..3000).map(|row| row % n_levels).collect();
+            let level = |row: usize| unit(row % n_levels as usize, 3);
+            let positive = (0..3000).map(|row| level(row) + unit(row, 4) > 1.0).collect();
+            Sample { codes, positive, ..sample }
+        };
+        let params = GradientParams::default();
+        let n_rates = |sample: &Sample| {
+            let (columns, labels) = (sample.columns(), sample.labels());
+            let interrupt = Interrupt::default();
+            let level_codes = LevelCodes::new(&columns, &labels).unwrap();
+            let binned = Binned::new(
+                &level_codes.columns(&columns, &interrupt).unwrap(),
+                &labels,
+                BinningParams { level_rates: LevelRates::Raw, ..BinningParams::default() },
+                &interrupt,
+            );
+            let binned = binned.unwrap();
+            // All categories keep their codes.
+            assert!((0..3000).all(|row| binned.code(row, 1) == sample.codes[row]));
+            let source = RateSource {
+                columns: &columns,
+                labels: &labels,
+                training: &labels.rows(),
+                level_codes: &level_codes,
+                pairs: &[],
+            };
+            RatedCodes::new(&binned, source, &params, 0, &interrupt).unwrap().rates.n_rates()
+        };
+        // One of rates, and one of numbers of rows.
+        assert_eq!([100, 101].map(|n_levels| n_rates(&of(n_levels))), [0, 2]);
+    }
+
+    #[test]
     fn neither_threads_nor_the_order_of_rows_nor_copies_matter() {
         let mut sample = Sample::new(2000);
         sample.weights = Some((0..2000).map(|row| (mix(row) % 4) as f64).collect());
@@ -403,9 +450,14 @@ mod tests {
         let copies: Vec<usize> =
             (0..2000).rev().flat_map(|row| vec![row; weights[row] as usize]).collect();
         let copied = Sample { weights: None, ..sample.rows(copies) };
-        let bags = GradientParams { n_bags: 3, ..stopped(false) };
-        let pairs = GradientParams { interactions: Interactions::Pairs(1), ..stopped(true) };
-        for params in [few(Loss::Log), few(Loss::PairLogistic), stopped(true), bags, pairs] {
+        let bags = GradientParams { n_bags: 3, ..stopped(GradientRefit::None) };
+        let pairs = GradientParams {
+            interactions: Interactions::Pairs(1),
+            ..stopped(GradientRefit::Trees)
+        };
+        for params in
+            [few(Loss::Log), few(Loss::PairLogistic), stopped(GradientRefit::Trees), bags, pairs]
+        {
             let fits = [1, 3].map(|n_threads| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
                 pool.install(|| sample.fit(&params))
@@ -419,7 +471,7 @@ mod tests {
     #[test]
     fn further_rounds_are_those_of_one_longer_fit() {
         let sample = Sample::new(2000);
-        for params in [few(Loss::Log), few(Loss::PairExponential), stopped(false)] {
+        for params in [few(Loss::Log), few(Loss::PairExponential), stopped(GradientRefit::None)] {
             let longer = sample.fit(&params);
             assert!(asks_rates(&longer));
             let half = GradientParams { n_rounds: 5, held_out: None, ..params.clone() };
@@ -441,7 +493,7 @@ mod tests {
     fn held_out_rows_are_scored_as_the_model_scores_them() {
         let sample = Sample::new(3000);
         let (columns, labels) = (sample.columns(), sample.labels());
-        let params = stopped(false);
+        let params = stopped(GradientRefit::None);
         let model = sample.fit(&params);
         assert!(asks_rates(&model));
         let parts = hold_out(&columns, &labels, 0.3, 0, &Interrupt::default());

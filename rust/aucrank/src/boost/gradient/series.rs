@@ -1,15 +1,14 @@
 //! All bags of a fit in one series of rounds, wherever the rows are, with the number of leaves.
 
-use super::bags::{BagFit, RoundTerms, paths, run};
+use super::bags::{BagFit, RoundTerms, Stage, paths, run};
 use super::begun::{Bag, Begun, PairChoice};
 use super::category_pairs::category_pairs;
 use super::held_out::GradientHeldOut;
-use super::params::{FEW_LEAVES, GradientParams, Interactions};
+use super::held_out_params::GradientRefit;
+use super::params::GradientParams;
+use super::refit_leaves::refit_leaves;
 use super::source::{BagSource, FitSource, StateOf};
 use crate::RankError;
-
-/// Unit of the progress of a fit.
-pub(super) const ROUND: &str = "round";
 
 /// Fits all bags in one series of rounds.
 pub(super) fn in_one_series<F: FitSource>(
@@ -17,67 +16,37 @@ pub(super) fn in_one_series<F: FitSource>(
     params: &GradientParams,
 ) -> Result<Vec<Bag<StateOf<F>>>, RankError> {
     let dealt = source.deal(params)?;
-    let Capacity { max_leaves, begun } = capacity(source, params, &dealt[..1])?;
-    let of_leaves = |max_leaves| GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
-    let params = &of_leaves(max_leaves);
+    let Capacity { max_leaves, begun } = capacity(source, params, &dealt)?;
+    let params = &params.of_leaves(max_leaves);
     let PairChoice { dealt, begun } = category_pairs(source, params, dealt, begun)?;
-    let mut best = run_series(source, params, &dealt, begun)?;
-    let mut chosen = params.clone();
-    for &max_leaves in &params.other_leaves {
-        if best.is_ended {
-            break;
-        }
-        let params = of_leaves(max_leaves);
-        let other = run_series(source, &params, &dealt, None)?;
-        if other.merit > best.merit {
-            (best, chosen) = (other, params);
-        }
+    let mut bags = source.begin(params, &dealt, RoundTerms::Given)?;
+    source.replay(&mut bags)?;
+    for (bag, begun) in bags.iter_mut().zip(begun) {
+        bag.take_up(begun);
     }
+    run(&mut bags, params, Stage::ROUNDS, source.interrupt())?;
+    let paths = paths(&bags, params);
     // A refit that has no time would have one round.
-    if !chosen.refits() || best.is_ended {
-        return Ok(best.bags);
+    let refit =
+        if bags.iter().any(|bag| bag.is_ended) { GradientRefit::None } else { params.refit() };
+    match refit {
+        GradientRefit::None => return finish(bags, paths),
+        GradientRefit::Leaves => {
+            cut(&mut bags, &paths)?;
+            if source.may_refit_leaves(&dealt[0]) {
+                refit_leaves(&mut bags)?;
+            }
+            return finish(bags, paths);
+        }
+        GradientRefit::Trees => {}
     }
-    let params = &chosen;
-    let paths = best.bags.iter_mut().map(|bag| bag.parts.held_out.take()).collect();
     // The rate is that for the requested number of rounds.
     let mut again = source.begin(params, &source.deal_all(params)?, RoundTerms::Given)?;
-    for (bag, n_rounds) in again.iter_mut().zip(best.n_rounds) {
+    for (bag, n_rounds) in again.iter_mut().zip(n_kept(&bags, &paths)) {
         bag.bound_rounds(n_rounds);
     }
-    run(&mut again, params, ROUND, source.interrupt())?;
+    run(&mut again, params, Stage::ROUNDS, source.interrupt())?;
     finish(again, paths)
-}
-
-/// The bags after their rounds, with one maximum number of leaves.
-struct Series<T> {
-    bags: Vec<Bag<T>>,
-    /// Number of rounds kept of each.
-    n_rounds: Vec<usize>,
-    /// The mean over bags of the measure on held-out rows after these, greater if better; negative
-    /// infinity without such rows.
-    merit: f64,
-    /// Whether the observer has requested the end of the fit, or its time is over.
-    is_ended: bool,
-}
-
-fn run_series<F: FitSource>(
-    source: &F,
-    params: &GradientParams,
-    dealt: &[F::Dealt],
-    begun: Option<Begun<StateOf<F>>>,
-) -> Result<Series<StateOf<F>>, RankError> {
-    let mut bags = source.begin(params, dealt, RoundTerms::Given)?;
-    source.replay(&mut bags)?;
-    if let Some(begun) = begun {
-        bags[0].take_up(begun);
-    }
-    run(&mut bags, params, ROUND, source.interrupt())?;
-    let paths = paths(&bags, params);
-    let merits: Option<Vec<f64>> = paths.iter().map(|path| path.as_ref()?.merit()).collect();
-    let merit =
-        merits.map_or(f64::NEG_INFINITY, |merits| merits.iter().sum::<f64>() / merits.len() as f64);
-    let (n_rounds, is_ended) = (n_kept(&bags, &paths), bags.iter().any(|bag| bag.is_ended));
-    Ok(Series { bags: finish(bags, paths)?, n_rounds, merit, is_ended })
 }
 
 /// Number of rounds kept of each bag.
@@ -112,58 +81,56 @@ pub(super) fn finish<S: BagSource>(
     Ok(bags.into_iter().zip(paths).map(|(bag, path)| bag.into_bag(path)).collect())
 }
 
-/// Numbers of leaves to choose from; of ties the first.
-const CANDIDATES: [usize; 2] = [FEW_LEAVES, 128];
-
-/// Minimum number of rows for a trial.
-const LEAST_ROWS: u64 = 20_000;
-
 /// Rounds of each trial.
-const TRIAL_ROUNDS: usize = 300;
+pub(super) const TRIAL_ROUNDS: usize = 300;
 
-/// The number of leaves of a fit, and the rounds of its first bag from the trial.
+/// The number of leaves of a fit, and the rounds of its first bags from the trial.
 pub(super) struct Capacity<T> {
     pub(super) max_leaves: usize,
-    pub(super) begun: Option<Begun<T>>,
+    pub(super) begun: Vec<Begun<T>>,
 }
 
-/// The number of leaves of the parameters, or the one chosen on the first bag, for a fit in one
-/// series of rounds.
-pub(super) fn capacity<F: FitSource>(
+/// The number of leaves of a fit in one series of rounds: if there are several to choose from, the
+/// one that is best on the held-out rows of the first bags, of ties the first.
+///
+/// The bags begin with the rounds of the trial. Run again, they took 0.65 of 7.0 s of CPU
+/// (50,000 x 20).
+fn capacity<F: FitSource>(
     source: &F,
     params: &GradientParams,
-    first: &[F::Dealt],
+    dealt: &[F::Dealt],
 ) -> Result<Capacity<StateOf<F>>, RankError> {
-    let max_leaves = params.max_leaves.unwrap_or(FEW_LEAVES);
-    let mut best = Capacity { max_leaves, begun: None };
-    let asks_alone =
-        matches!(&params.interactions, Interactions::Groups(groups) if groups.is_empty());
-    let is_tried = params.max_leaves.is_none()
-        && source.n_rows() >= LEAST_ROWS
-        && !source.goes_on()
-        && !asks_alone;
-    if params.held_out.is_none() || !is_tried {
+    let candidates = params.leaves_to_try(source.n_rows());
+    let mut best = Capacity { max_leaves: candidates[0], begun: Vec::new() };
+    if candidates.len() == 1 || params.held_out.is_none() || source.goes_on() {
         return Ok(best);
     }
+    let first = &dealt[..params.n_trial_bags(source.n_rows())];
     let mut most = f64::NEG_INFINITY;
-    for max_leaves in CANDIDATES {
-        let params = GradientParams { max_leaves: Some(max_leaves), ..params.clone() };
+    for max_leaves in candidates {
+        let params = params.of_leaves(max_leaves);
         let mut bags = source.begin(&params, first, RoundTerms::Given)?;
-        if bags[0].values.is_none() {
+        if bags.iter().any(|bag| bag.values.is_none()) {
             break;
         }
-        bags[0].bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
-        run(&mut bags, &params, "trial round", source.interrupt())?;
-        let path = paths(&bags, &params).swap_remove(0);
-        let bag = bags.swap_remove(0);
-        let is_ended = bag.is_ended;
-        if let Some(merit) = path.and_then(|path| path.merit())
+        for bag in &mut bags {
+            bag.bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
+        }
+        run(&mut bags, &params, Stage::LEAVES, source.interrupt())?;
+        let merits: Option<Vec<f64>> =
+            paths(&bags, &params).iter().map(|path| path.as_ref()?.merit()).collect();
+        let is_ended = bags.iter().any(|bag| bag.is_ended);
+        if is_ended && !best.begun.is_empty() {
+            // Of fewer rounds than the others.
+            break;
+        }
+        if let Some(merits) = merits
+            && let merit = merits.iter().sum::<f64>() / merits.len() as f64
             && merit > most
         {
             most = merit;
-            // The first bag begins with the rounds of the trial. Run again, they took 0.65 of 7.0 s
-            // of CPU (50,000 x 20).
-            best = Capacity { max_leaves, begun: Some(bag.into_begun()) };
+            let begun = bags.into_iter().map(BagFit::into_begun).collect();
+            best = Capacity { max_leaves, begun };
         }
         if is_ended {
             break;

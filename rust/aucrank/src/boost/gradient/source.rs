@@ -8,6 +8,7 @@ use super::grow::TreePlan;
 use super::grown::Grown;
 use super::pair_steps::PairSteps;
 use super::params::GradientParams;
+use super::refit_leaves::LeafSums;
 use super::tree::GradientTree;
 use crate::{Interrupt, RankError};
 
@@ -37,6 +38,9 @@ pub(super) trait FitSource {
 
     /// Whether rows of a bag are held out.
     fn has_held_out(&self, bag: &Self::Dealt) -> bool;
+
+    /// Whether these are rows of the fit, and the bags a single model.
+    fn may_refit_leaves(&self, bag: &Self::Dealt) -> bool;
 
     /// The same rows, with columns of the rates of pairs of categories of some features.
     fn recoded(
@@ -123,6 +127,23 @@ pub(super) trait BagSource: Sized {
 
     /// Subtracts the values of the last trees again.
     fn take_off(&mut self, trees: &[GradientTree]) -> Result<(), RankError>;
+
+    /// Totals of all rows of the fit.
+    fn total_of_all(&self, line: Self::Line<'_>) -> Result<RowMass, RankError>;
+
+    /// Gives all rows of the fit the same score, to set the values of the leaves again.
+    fn restart(&mut self, score: f64);
+
+    /// For each leaf of a tree, from left to right, the sums of all rows of the fit at the scores
+    /// that they have since.
+    fn leaf_sums(
+        &mut self,
+        line: Self::Line<'_>,
+        number: usize,
+    ) -> Result<Vec<LeafSums>, RankError>;
+
+    /// Adds other values of the leaves of that tree to these scores.
+    fn add_leaves(&mut self, number: usize, values: &[f64]);
 
     fn into_state(self) -> Self::State;
 

@@ -89,7 +89,8 @@ impl Sample {
 }
 
 fn few(loss: Loss) -> GradientParams {
-    GradientParams { loss, n_rounds: 12, learning_rate: Some(0.2), ..GradientParams::default() }
+    let (learning_rate, max_leaves) = (Some(0.2), Some(32));
+    GradientParams { loss, n_rounds: 12, learning_rate, max_leaves, ..GradientParams::default() }
 }
 
 const LOSSES: [Loss; 3] = [Loss::Log, Loss::PairExponential, Loss::PairLogistic];
@@ -321,7 +322,7 @@ fn a_weight_counts_copies_and_a_row_without_weight_is_ignored() {
         measure: HeldOutMeasure::Loss,
         n_iter_no_change: 3,
         tol: 0.0,
-        refit: true,
+        refit: GradientRefit::Trees,
     };
     let params = GradientParams { held_out: Some(held_out), ..few(Loss::Log) };
     assert_eq!(sample.fit(&params), copied.fit(&params));
@@ -404,7 +405,7 @@ fn drawn(loss: Loss) -> GradientParams {
         measure: HeldOutMeasure::Loss,
         n_iter_no_change: 3,
         tol: 0.0,
-        refit: false,
+        refit: GradientRefit::None,
     };
     GradientParams { held_out: Some(held_out), cuts: Cuts::Random, ..few(loss) }
 }
@@ -443,6 +444,63 @@ fn bags_are_the_mean_of_fits_of_other_seeds() {
             let values = model.trees()[0].values().map(|value| snap(value / 3.0));
             assert_eq!(tree.values().collect::<Vec<_>>(), values.collect::<Vec<_>>());
         }
+    }
+}
+
+/// By the definition, with sums of doubles.
+#[test]
+fn values_that_are_set_again_are_newton_steps_of_all_rows() {
+    for weights in [None, Some((0..500).map(|row| f64::from(row % 4)).collect::<Vec<f64>>())] {
+        let sample = Sample { weights, ..Sample::new(500) };
+        let columns = sample.columns();
+        let fit = |refit| {
+            let mut params = GradientParams { n_rounds: 30, ..drawn(Loss::Log) };
+            params.held_out.as_mut().unwrap().refit = refit;
+            sample.fit(&params)
+        };
+        let (before, after) = (fit(GradientRefit::None), fit(GradientRefit::Leaves));
+        assert_eq!(after.check(), Ok(()));
+        assert_eq!(after.held_out(), before.held_out());
+        assert!(before.trees().len() > 5);
+        let mass: Vec<f64> = (0..500)
+            .map(|row| sample.weights.as_ref().map_or(1.0, |weights| weights[row]))
+            .collect();
+        let rows: Vec<usize> = (0..500).filter(|&row| mass[row] > 0.0).collect();
+        let total = |class: bool| -> f64 {
+            rows.iter().filter(|&&row| sample.positive[row] == class).map(|&row| mass[row]).sum()
+        };
+        let mut scores = vec![(total(true) / total(false)).ln(); 500];
+        assert!((after.base() - scores[0]).abs() < 1e-9);
+        for (round, (old, new)) in before.trees().iter().zip(after.trees()).enumerate() {
+            assert!(old.tests().eq(new.tests()));
+            let numbered = old.clone().with_leaves((0..).map(|leaf| (f64::from(leaf), 0.0)));
+            let mut leaves = vec![0.0; 500];
+            numbered.add_values(&columns, &[], &mut leaves).unwrap();
+            let found = after.round_values(&columns, round).unwrap();
+            for leaf in numbered.values() {
+                let of_leaf = || rows.iter().copied().filter(|&row| leaves[row] == leaf);
+                let [mut gradient, mut hessian] = [0.0; 2];
+                for row in of_leaf() {
+                    let rate = 1.0 / (1.0 + (-scores[row]).exp());
+                    gradient += mass[row] * (rate - f64::from(u8::from(sample.positive[row])));
+                    hessian += mass[row] * rate * (1.0 - rate);
+                }
+                let expected = -gradient / (hessian + 1.0) * after.learning_rate();
+                assert!(of_leaf().all(|row| (found[row] - expected).abs() < 1e-4), "{expected}");
+            }
+            // The sum of the weights of all leaves is the number of rows.
+            let n_rows: f64 = rows.iter().map(|&row| mass[row]).sum();
+            assert!((new.weights()[0] - n_rows).abs() < 1e-6);
+            scores.iter_mut().zip(found).for_each(|(score, value)| *score += value);
+        }
+        // Models without single folds keep their values: these rows have had no part in them.
+        let folds = |refit| {
+            let mut params = by_folds(Loss::Log);
+            params.held_out.as_mut().unwrap().refit = refit;
+            let interrupt = Interrupt::default();
+            fit_gradient_folds((&columns, &sample.labels()), 5, &params, &interrupt).unwrap()
+        };
+        assert_eq!(folds(GradientRefit::Leaves), folds(GradientRefit::None));
     }
 }
 
@@ -510,11 +568,18 @@ fn bags_without_a_fold_are_fits_to_the_others_and_stop_where_their_mean_is_best(
     }
 }
 
-/// A trial for the number of leaves, with whose rounds the first bag starts, affects nothing else.
+/// A trial for the number of leaves, with whose rounds the first bags start, affects nothing else.
 #[test]
 fn a_chosen_number_of_leaves_acts_like_a_given_one() {
-    let sample = coarse(20_000);
-    for (rows, n_bags) in [(HeldOutRows::Fold, 3), (HeldOutRows::Share(0.1), 2)] {
+    let folds = (HeldOutRows::Fold, 3);
+    let shares = (HeldOutRows::Share(0.1), 2);
+    for (n, candidates, (rows, n_bags)) in [
+        (20_000, [32, 128], folds),
+        (20_000, [32, 128], shares),
+        (19_999, [32, 8], folds),
+        (19_999, [32, 8], shares),
+    ] {
+        let sample = coarse(n);
         // Bags that run all rounds, and bags that stop long before.
         for (n_rounds, rate) in [(24, 0.1), (320, 0.8)] {
             let params = by_folds(Loss::Log);
@@ -528,7 +593,7 @@ fn a_chosen_number_of_leaves_acts_like_a_given_one() {
             assert!(if rate < 0.5 { n_kept >= 20 } else { n_kept < 100 }, "{n_kept} rounds");
             let given =
                 |leaves| sample.fit(&GradientParams { max_leaves: Some(leaves), ..params.clone() });
-            assert!([32, 128].into_iter().any(|leaves| chosen == given(leaves)));
+            assert!(candidates.into_iter().any(|leaves| chosen == given(leaves)));
         }
     }
 }
@@ -663,14 +728,15 @@ fn features_and_pairs_add_up_to_the_score() {
         }));
         assert!(model.trees()[30..].iter().all(|tree| tree.n_leaves() <= 8));
         check_parts(&model, &sample);
-        for refit in [false, true] {
+        for refit in [GradientRefit::None, GradientRefit::Trees] {
             let held_out =
                 drawn(loss).held_out.map(|stopping| GradientHeldOutParams { refit, ..stopping });
             let params = GradientParams { held_out, ..params.clone() };
             let model = sample.fit(&params);
             let n_rounds = model.held_out().unwrap().n_rounds;
             // A refit may find nothing left to learn earlier.
-            assert!(model.trees().len() == n_rounds || refit && model.trees().len() < n_rounds);
+            let is_refit = refit == GradientRefit::Trees;
+            assert!(model.trees().len() == n_rounds || is_refit && model.trees().len() < n_rounds);
             assert!(model.pairs().unwrap().contains(&[1, 2]));
             check_parts(&model, &sample);
             let bags = sample.fit(&GradientParams { n_bags: 3, ..params });

@@ -102,6 +102,18 @@ impl GradientTree {
         self
     }
 
+    /// The same tree with other leaves, from left to right: the value of each, and its weight.
+    pub(super) fn with_leaves(mut self, leaves: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let of_tree = self.nodes.iter_mut().filter_map(|node| match node {
+            GradientNode::Leaf { value, weight } => Some((value, weight)),
+            GradientNode::Split { .. } => None,
+        });
+        for ((value, weight), leaf) in of_tree.zip(leaves) {
+            (*value, *weight) = leaf;
+        }
+        self
+    }
+
     /// Maps the features that it tests.
     pub(super) fn map_features(&mut self, of: impl Fn(usize) -> usize) {
         for node in &mut self.nodes {

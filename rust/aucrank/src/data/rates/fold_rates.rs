@@ -21,7 +21,7 @@
 
 use crate::data::accumulate::{ClassMasses, ClassSums};
 use crate::data::dealing::folds::{Folds, NO_FOLD};
-use crate::data::input::columns::{Column, Columns};
+use crate::data::input::columns::Columns;
 use crate::data::input::labels::Labels;
 use crate::{Interrupt, RankError};
 
@@ -34,14 +34,6 @@ pub(crate) const SEED_OF_RATES: u64 = 0x464F_4C44;
 
 /// Rows at the mean rate that each category is shrunk by.
 const SHRINKAGE: f64 = 10.0;
-
-/// Share of the rows that a category needs in order not to be rare.
-const LEAST_SHARE: f64 = 0.002;
-
-/// Share of the rows that categories too rare to be distinguished may hold before their rates are
-/// learned from. Rates of all categories of all features would lose up to 2.4 points of AUC where
-/// there are few.
-const MOST_RARE: f64 = 0.05;
 
 /// Number of standard deviations by which rates must be more informative than chance. On real data
 /// those that are informative exceed it several times over.
@@ -59,44 +51,6 @@ pub(crate) struct FoldRates {
     added: f64,
     /// Mean mass of a row, by mass.
     unit: f64,
-}
-
-/// Whether rare categories hold so many of the rows that their rates are to be learned from.
-pub(crate) fn are_many(rare_rows: u64, n_rows: u64) -> bool {
-    rare_rows as f64 > MOST_RARE * n_rows as f64
-}
-
-/// Number of rows, out of `n_rows`, that a category needs in order not to be rare.
-pub(crate) fn least_level_rows(n_rows: u64) -> u64 {
-    ((LEAST_SHARE * n_rows as f64).ceil() as u64).max(3)
-}
-
-/// Which categories of a feature are rare, if they hold many rows. Codes out of range count as
-/// missing.
-fn rare_levels(codes: &[u32], n_levels: u32, labels: &Labels<'_>) -> Option<Vec<bool>> {
-    let n_rows = labels.total().rows;
-    let mut rows_of_level = vec![0; n_levels as usize];
-    for (row, &code) in codes.iter().enumerate() {
-        if let Some(rows) = rows_of_level.get_mut(code as usize) {
-            *rows += labels.sums(row).rows;
-        }
-    }
-    let least = least_level_rows(n_rows);
-    let n_rare = rows_of_level.iter().filter(|&&rows| rows < least).sum();
-    are_many(n_rare, n_rows).then(|| rows_of_level.iter().map(|&rows| rows < least).collect())
-}
-
-/// Features whose rare categories hold many rows, each with a flag per category: whether it is
-/// rare.
-pub(crate) fn features_with_rare_levels(
-    columns: &Columns<'_>,
-    labels: &Labels<'_>,
-) -> Vec<(usize, Vec<bool>)> {
-    let of_feature = |(feature, column): (usize, &Column<'_>)| {
-        let Column::Codes { codes, n_levels } = column else { return None };
-        rare_levels(codes, *n_levels, labels).map(|are_rare| (feature, are_rare))
-    };
-    columns.iter().enumerate().filter_map(of_feature).collect()
 }
 
 /// The folds by which rates are learned; `None` if no row can be left out.
@@ -205,10 +159,16 @@ impl FoldRates {
         self.excess(level_masses, self.others[fold])
     }
 
-    /// Whether a category has rows.
-    pub(crate) fn is_seen(&self, level: u32) -> bool {
+    /// The mass of a category.
+    pub(crate) fn mass(&self, level: u32) -> u64 {
         let ClassMasses { pos, neg } = self.masses(level, self.n_folds);
-        pos + neg > 0
+        pos + neg
+    }
+
+    /// The mass of missing values.
+    pub(crate) fn missing_mass(&self) -> u64 {
+        let ClassMasses { pos, neg } = self.others[self.n_folds];
+        pos + neg - (0..self.n_levels()).map(|level| self.mass(level)).sum::<u64>()
     }
 
     /// Whether the rates of some categories, by the rows outside each fold, are informative for the
@@ -232,10 +192,8 @@ impl FoldRates {
     /// For the rows of the fit, with their masses: the excess of their category outside their fold,
     /// and 0 if it is missing.
     pub(crate) fn weighted(&self) -> Vec<(f64, u64)> {
-        let mut missing = self.others[self.n_folds];
         let mut found = Vec::new();
         for level in 0..self.n_levels() {
-            missing -= self.masses(level, self.n_folds);
             for fold in 0..self.n_folds {
                 let ClassMasses { pos, neg } = self.masses(level, fold);
                 if pos + neg > 0 {
@@ -243,8 +201,8 @@ impl FoldRates {
                 }
             }
         }
-        if missing.pos + missing.neg > 0 {
-            found.push((0.0, missing.pos + missing.neg));
+        if self.missing_mass() > 0 {
+            found.push((0.0, self.missing_mass()));
         }
         found
     }
@@ -300,7 +258,7 @@ mod tests {
                     prop_assert!((found.outside(level, fold) - expected).abs() < 1e-12);
                 }
             }
-            prop_assert!(!found.is_seen(3) && found.overall(3) == 0.0);
+            prop_assert!(found.mass(3) == 0 && found.overall(3) == 0.0);
             let total: u64 = found.weighted().iter().map(|(_, mass)| mass).sum();
             prop_assert_eq!(total, labels.total().pos + labels.total().neg);
         }

@@ -3,3 +3,4 @@
 pub(super) mod fold_rates;
 pub(super) mod level_rates;
 pub(super) mod rate_columns;
+pub(super) mod rated_levels;

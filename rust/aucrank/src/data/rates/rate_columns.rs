@@ -10,10 +10,9 @@
 //! threshold. A missing value, and a category that is not in the fit, has the mean rate and goes to
 //! its side.
 
-use std::sync::Arc;
-
-use super::fold_rates::{FoldRates, SEED_OF_RATES, deal_for_rates, features_with_rare_levels};
+use super::fold_rates::{FoldRates, SEED_OF_RATES, deal_for_rates};
 use super::level_rates::LevelRates;
+use super::rated_levels::{RatedLevels, features_with_rates};
 use crate::data::binning::binned::Binned;
 use crate::data::binning::bins::quantile_cuts;
 use crate::data::binning::feature_bins::FeatureBins;
@@ -25,11 +24,11 @@ use crate::data::random::mix;
 use crate::{Interrupt, RankError, parallel};
 
 /// The features whose rare categories hold many rows, and the folds by which their rates are
-/// learned.
+/// learned. Features of many categories that are not rare have no rates here: by them, forests lost
+/// 0.1 points of AUC on two data sets of two, and rounds of stumps gained nothing.
 #[derive(Debug)]
 pub(crate) struct RareLevels {
-    /// Each with a flag per category: whether it is rare.
-    features: Vec<(usize, Vec<bool>)>,
+    features: Vec<(usize, RatedLevels)>,
     folds: Folds,
 }
 
@@ -46,7 +45,8 @@ impl RareLevels {
         if level_rates == LevelRates::Raw {
             return Ok(None);
         }
-        let features = features_with_rare_levels(columns, labels);
+        let mut features = features_with_rates(columns, labels);
+        features.retain(|(_, levels)| levels.has_rare());
         if features.is_empty() {
             return Ok(None);
         }
@@ -63,19 +63,22 @@ impl RareLevels {
         most: Option<usize>,
         interrupt: &Interrupt,
     ) -> Result<RateColumns, RankError> {
-        let of_feature = |(feature, is_rare): &(usize, Vec<bool>)| {
+        let of_feature = |(feature, levels): &(usize, RatedLevels)| {
             interrupt.check()?;
-            let Column::Codes { codes, n_levels } = columns[*feature] else { return Ok(None) };
+            let Column::Codes { codes, n_levels } = columns[*feature] else {
+                return Ok(Vec::new());
+            };
             let learned = LearnedRows { labels, rows: training, folds: &self.folds };
             let most = most.unwrap_or(usize::MAX);
-            let coded = coded_rates(codes, n_levels, learned, most, |l| is_rare[l as usize]);
-            Ok(coded.map(|(steps, of_row)| RateColumn {
+            let coded = coded_levels(codes, n_levels, learned, most, levels);
+            let column = |(steps, of_row): (LevelSteps, Vec<u8>)| RateColumn {
                 feature: *feature,
-                is_rare: is_rare.clone(),
+                levels: Some(levels.clone()),
                 steps,
                 values: of_row.iter().map(|&step| step.into()).collect(),
                 of_row,
-            }))
+            };
+            Ok(coded.into_iter().map(column).collect())
         };
         let found = parallel::try_map(self.features.iter().collect(), of_feature)?;
         let columns_of_rates = found.into_iter().flatten().collect();
@@ -94,8 +97,9 @@ pub(crate) struct RateColumns {
 #[derive(Debug)]
 pub(crate) struct RateColumn {
     pub(crate) feature: usize,
-    is_rare: Vec<bool>,
-    pub(crate) steps: RateSteps,
+    /// The categories that they are learned from; `None` for rows elsewhere.
+    levels: Option<RatedLevels>,
+    pub(crate) steps: LevelSteps,
     of_row: Vec<u8>,
     /// The steps as numbers.
     values: Vec<f64>,
@@ -108,10 +112,10 @@ impl RateColumns {
     }
 
     /// Columns of rows elsewhere, each with its feature.
-    pub(crate) fn of_steps(n_features: usize, columns: Vec<(usize, RateSteps)>) -> Self {
+    pub(crate) fn of_steps(n_features: usize, columns: Vec<(usize, LevelSteps)>) -> Self {
         let column = |(feature, steps)| {
-            let (is_rare, of_row, values) = Default::default();
-            RateColumn { feature, is_rare, steps, of_row, values }
+            let (levels, of_row, values) = Default::default();
+            RateColumn { feature, levels, steps, of_row, values }
         };
         Self { n_features, columns: columns.into_iter().map(column).collect() }
     }
@@ -135,10 +139,10 @@ impl RateColumns {
         self.columns.get(column.checked_sub(self.n_features)?)
     }
 
-    /// The column of rates of a feature, if it has one.
-    pub(crate) fn of_feature(&self, feature: usize) -> Option<(usize, &RateColumn)> {
-        let mut numbered = (self.n_features..).zip(&self.columns);
-        numbered.find(|(_, rates)| rates.feature == feature)
+    /// The columns of rates of a feature.
+    pub(crate) fn of_feature(&self, feature: usize) -> impl Iterator<Item = (usize, &RateColumn)> {
+        let numbered = (self.n_features..).zip(&self.columns);
+        numbered.filter(move |(_, rates)| rates.feature == feature)
     }
 
     /// The columns of a fit, followed by those of rates.
@@ -169,14 +173,13 @@ impl RateColumns {
         interrupt: &Interrupt,
     ) -> Result<Binned, RankError> {
         let mut features = binned.features().to_vec();
-        for RateColumn { feature, is_rare, .. } in &self.columns {
+        for RateColumn { feature, levels, .. } in &self.columns {
             let FeatureBins::Categorical { rare, .. } = &mut features[*feature] else {
                 unreachable!("rates are those of categories")
             };
-            let is_few = |level: usize| rare.as_ref().is_some_and(|few| few[level]);
-            let both: Arc<[bool]> =
-                is_rare.iter().enumerate().map(|(level, &rare)| rare || is_few(level)).collect();
-            *rare = Some(both);
+            if let Some(levels) = levels {
+                *rare = Some(levels.pooled_with(rare.as_ref()));
+            }
         }
         self.codes(&binned.recoded(columns, features, interrupt)?)
     }
@@ -214,69 +217,98 @@ pub(crate) struct LearnedRows<'a> {
     pub(crate) rows: &'a [u32],
 }
 
-/// The rates of some categories of a feature, if they are informative beyond chance, in at most
-/// `most` steps, and no more than [`MOST_STEPS`]; and the step of each row. Rows learned from have
-/// the step of the other folds, all others that of all rows learned from.
-pub(crate) fn coded_rates(
+/// The columns of a feature's categories, and the step of each row. Rows learned from have the step
+/// of the other folds, all others that of all rows learned from.
+pub(crate) fn coded_levels(
     codes: &[u32],
     n_levels: u32,
     learned: LearnedRows<'_>,
     most: usize,
-    are_meant: impl Fn(u32) -> bool,
-) -> Option<(RateSteps, Vec<u8>)> {
+    levels: &RatedLevels,
+) -> Vec<(LevelSteps, Vec<u8>)> {
     let LearnedRows { labels, rows: training, folds } = learned;
     let rates = FoldRates::of(codes, n_levels, labels, training, folds);
-    let steps = RateSteps::informative(&rates, most, are_meant)?;
-    let mut of_row: Vec<u8> = codes.iter().map(|&code| steps.of_level(code) as u8).collect();
-    for row in training.iter().map(|&row| row as usize) {
-        of_row[row] = steps.step(rates.outside(codes[row], folds.of_row[row])) as u8;
-    }
-    Some((steps, of_row))
+    let with_codes = |steps: LevelSteps| {
+        let mut of_row: Vec<u8> = codes.iter().map(|&code| steps.of_level(code) as u8).collect();
+        if steps.are_of_folds {
+            for row in training.iter().map(|&row| row as usize) {
+                of_row[row] = steps.outside(&rates, codes[row], folds.of_row[row]) as u8;
+            }
+        }
+        (steps, of_row)
+    };
+    LevelSteps::of_feature(&rates, most, levels).into_iter().map(with_codes).collect()
 }
 
-/// The rates of a feature's categories in steps.
+/// A number for each of a feature's categories, in steps: its rate, or its number of rows.
 #[derive(Debug, Clone)]
-pub(crate) struct RateSteps {
+pub(crate) struct LevelSteps {
+    /// Whether a row learned from has the number of the other folds: a rate, but not a number of
+    /// rows.
+    are_of_folds: bool,
     /// Ascending.
     cuts: Vec<f64>,
-    /// For each cut the categories below it; if the mean is below it, all but those that are not.
+    /// For each cut the categories below it; if that of a missing value is below it, all but those
+    /// that are not.
     below: Vec<LevelSet>,
     /// For each cut all other categories.
     not_below: Vec<LevelSet>,
     /// The step of each category by all rows.
     of_level: Vec<u32>,
-    /// The step of the mean.
-    of_mean: u32,
+    /// The step of a missing value, and of a category without rows.
+    of_missing: u32,
 }
 
-impl RateSteps {
-    /// Steps of rates that are informative beyond chance: at most `most`, no more than
-    /// [`MOST_STEPS`].
-    pub(crate) fn informative(
-        rates: &FoldRates,
-        most: usize,
-        are_meant: impl Fn(u32) -> bool,
-    ) -> Option<Self> {
-        if !rates.are_informative(&are_meant) {
-            return None;
+impl LevelSteps {
+    /// The numbers that a fit has for a feature's categories, each in at most `most` steps, and no
+    /// more than [`MOST_STEPS`]: if the rates of `levels` are informative beyond chance, these, and
+    /// then the numbers of rows.
+    ///
+    /// Numbers of rows are not tested, since they depend on no label. On hotel bookings (10,000
+    /// rows) they gained 0.3 points of AUC, on `amazon_access` 0.7.
+    pub(crate) fn of_feature(rates: &FoldRates, most: usize, levels: &RatedLevels) -> Vec<Self> {
+        let most = most.min(MOST_STEPS);
+        let has_rate = |level| levels.has_rate(level);
+        if !rates.are_informative(has_rate) {
+            return Vec::new();
         }
-        Self::new(rates, most.min(MOST_STEPS), are_meant)
+        [Self::of_rates(rates, most, has_rate), Self::of_counts(rates, most)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
-    /// At most `most` steps of nearly equal mass. Each threshold separates some of the given
-    /// categories from the mean: the others alone need no sets. `None` if there is no threshold
-    /// left.
+    /// At most `most` steps of the rates, of nearly equal mass. Each threshold separates some of the
+    /// given categories from the mean: the others alone need no sets. `None` if there is no
+    /// threshold left.
+    fn of_rates(rates: &FoldRates, most: usize, are_meant: impl Fn(u32) -> bool) -> Option<Self> {
+        let weighted = rates.weighted();
+        let steps = Self::new(rates, weighted, most, |level| rates.overall(level), are_meant)?;
+        Some(Self { are_of_folds: true, ..steps })
+    }
+
+    /// The same, of the numbers of rows. A missing value, and a category without rows, has 0.
+    fn of_counts(rates: &FoldRates, most: usize) -> Option<Self> {
+        let count = |level| rates.mass(level) as f64;
+        let weighted = (0..rates.n_levels()).map(|level| (count(level), rates.mass(level)));
+        let weighted = weighted.chain([(0.0, rates.missing_mass())]);
+        Self::new(rates, weighted.filter(|(_, mass)| *mass > 0).collect(), most, count, |_| true)
+    }
+
+    /// The steps of a number for each category, that of the missing ones being 0.
     ///
     /// Of thresholds with the same categories below them one is kept: they are the same test once
     /// the fit is over.
-    pub(crate) fn new(
+    fn new(
         rates: &FoldRates,
+        weighted: Vec<(f64, u64)>,
         most: usize,
+        of_level: impl Fn(u32) -> f64,
         are_meant: impl Fn(u32) -> bool,
     ) -> Option<Self> {
-        let mut cuts = quantile_cuts(rates.weighted(), most);
-        let seen = (0..rates.n_levels()).filter(|&level| rates.is_seen(level));
-        let mut sorted: Vec<(f64, u32)> = seen.map(|level| (rates.overall(level), level)).collect();
+        let mut cuts = quantile_cuts(weighted, most);
+        let seen = (0..rates.n_levels()).filter(|&level| rates.mass(level) > 0);
+        let mut sorted: Vec<(f64, u32)> = seen.map(|level| (of_level(level), level)).collect();
         sorted.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
         let mut n_last = None;
         cuts.retain(|&cut| {
@@ -303,11 +335,20 @@ impl RateSteps {
         });
         let below: Vec<LevelSet> = below.collect();
         let not_below = below.iter().map(LevelSet::complement).collect();
-        let mut steps = Self { below, not_below, cuts, of_level: Vec::new(), of_mean: 0 };
-        steps.of_mean = steps.step(0.0);
-        steps.of_level =
-            (0..rates.n_levels()).map(|level| steps.step(rates.overall(level))).collect();
-        Some(steps)
+        let step = |number: f64| cuts.partition_point(|&cut| cut <= number) as u32;
+        Some(Self {
+            are_of_folds: false,
+            below,
+            not_below,
+            of_level: (0..rates.n_levels()).map(|level| step(of_level(level))).collect(),
+            of_missing: step(0.0),
+            cuts,
+        })
+    }
+
+    /// The step of a category for a row of a fold that is learned from.
+    pub(crate) fn outside(&self, rates: &FoldRates, level: u32, fold: u16) -> u32 {
+        if self.are_of_folds { self.step(rates.outside(level, fold)) } else { self.of_level(level) }
     }
 
     /// The thresholds, ascending.
@@ -315,15 +356,14 @@ impl RateSteps {
         &self.cuts
     }
 
-    /// The number of thresholds that a rate is not below.
-    pub(crate) fn step(&self, rate: f64) -> u32 {
+    /// The number of thresholds that a number is not below.
+    fn step(&self, rate: f64) -> u32 {
         self.cuts.partition_point(|&cut| cut <= rate) as u32
     }
 
-    /// The step of a category by all rows; that of the mean for a missing value or a code out of
-    /// range.
+    /// The step of a category by all rows; that of a missing value for a code out of range.
     pub(crate) fn of_level(&self, code: u32) -> u32 {
-        self.of_level.get(code as usize).copied().unwrap_or(self.of_mean)
+        self.of_level.get(code as usize).copied().unwrap_or(self.of_missing)
     }
 
     /// Number of categories.
@@ -332,8 +372,8 @@ impl RateSteps {
     }
 
     /// The step of a missing value.
-    pub(crate) fn of_mean(&self) -> u32 {
-        self.of_mean
+    pub(crate) fn of_missing(&self) -> u32 {
+        self.of_missing
     }
 
     /// The categories of the steps below `step`, at least 1 and not all.
@@ -346,9 +386,9 @@ impl RateSteps {
         &self.not_below[step as usize - 1]
     }
 
-    /// The step for which [`RateSteps::before`] returns a set, if there is one.
+    /// The step for which [`LevelSteps::before`] returns a set, if there is one.
     pub(crate) fn find(&self, set: &LevelSet) -> Option<u32> {
-        // Below the mean sets grow from cut to cut; above it their complements shrink.
+        // Below that of a missing value sets grow from cut to cut; above it their complements shrink.
         let n_low = self.cuts.partition_point(|&cut| cut <= 0.0);
         let n_listed = set.listed().len();
         let place = if set.lists_others() {
@@ -532,15 +572,20 @@ pub(crate) mod tests {
         assert!(rates.is_empty());
     }
 
+    /// The category of a row, one of forty, or missing.
+    fn code(seed: u64, row: u64) -> u32 {
+        let draw = |what: u64| mix(mix(seed ^ row) ^ what);
+        match draw(1) % 10 {
+            0 => MISSING_CODE,
+            1..4 => (draw(2) % 3) as u32,
+            _ => (draw(2) % 40) as u32,
+        }
+    }
+
     /// Rates of 300 rows of some forty categories, most of them in few rows.
     fn rates(seed: u64) -> FoldRates {
         let draw = |row: u64, what: u64| mix(mix(seed ^ row) ^ what);
-        let code = |row: u64| match draw(row, 1) % 10 {
-            0 => MISSING_CODE,
-            1..4 => (draw(row, 2) % 3) as u32,
-            _ => (draw(row, 2) % 40) as u32,
-        };
-        let codes: Vec<u32> = (0..300).map(code).collect();
+        let codes: Vec<u32> = (0..300).map(|row| code(seed, row)).collect();
         let positive: Vec<bool> = (0..300)
             .map(|row| draw(row, 3) % 40 < u64::from(codes[row as usize].min(39)))
             .collect();
@@ -550,29 +595,53 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_threshold_is_the_set_of_the_categories_of_a_lower_rate() {
+    fn a_threshold_is_the_set_of_the_categories_of_a_lower_number() {
         for seed in 0..20 {
             let rates = rates(seed);
-            let steps = RateSteps::new(&rates, 50, |_| true).unwrap();
-            assert!(steps.cuts().is_sorted_by(|a, b| a < b) && steps.cuts().len() < 50);
-            for (place, &cut) in steps.cuts().iter().enumerate() {
-                let step = place as u32 + 1;
-                let set = steps.before(step);
-                for level in 0..41 {
-                    // A category without rows has the mean rate.
-                    let rate = if rates.is_seen(level) { rates.overall(level) } else { 0.0 };
-                    assert_eq!(set.contains(level), rate < cut);
-                    assert_eq!(set.contains(level), steps.of_level(level) < step);
-                }
-                assert!(
-                    (0..41).all(|level| steps.from(step).contains(level) != set.contains(level))
-                );
-                assert_eq!(set.contains(7000), 0.0 < cut);
-                assert_eq!(steps.of_level(MISSING_CODE) < step, 0.0 < cut);
-                assert_eq!(steps.find(set), Some(step));
+            // A category without rows has the mean rate.
+            let rate = |level| if rates.mass(level) > 0 { rates.overall(level) } else { 0.0 };
+            let of_rates = LevelSteps::of_rates(&rates, 50, |_| true).unwrap();
+            check_sets(&of_rates, rate);
+            assert_eq!(of_rates.find(&LevelSet::only([0, 40])), None);
+            assert_eq!(of_rates.find(&LevelSet::all_but([])), None);
+
+            let count = |level| (0..300).filter(|&row| code(seed, row) == level).count();
+            let of_counts = LevelSteps::of_counts(&rates, 50).unwrap();
+            check_sets(&of_counts, |level| count(level) as f64);
+            // A row has the number of all folds.
+            let is_same =
+                |level, fold| of_counts.outside(&rates, level, fold) == of_counts.of_level(level);
+            assert!((0..41).all(|level| (0..5).all(|fold| is_same(level, fold))));
+        }
+    }
+
+    /// Checks the sets of steps against the number of each category, that of the missing ones
+    /// being 0.
+    fn check_sets(steps: &LevelSteps, number: impl Fn(u32) -> f64) {
+        assert!(steps.cuts().is_sorted_by(|a, b| a < b) && steps.cuts().len() < 50);
+        for (place, &cut) in steps.cuts().iter().enumerate() {
+            let step = place as u32 + 1;
+            let set = steps.before(step);
+            for level in 0..41 {
+                assert_eq!(set.contains(level), number(level) < cut);
+                assert_eq!(set.contains(level), steps.of_level(level) < step);
             }
-            assert_eq!(steps.find(&LevelSet::only([0, 40])), None);
-            assert_eq!(steps.find(&LevelSet::all_but([])), None);
+            assert!((0..41).all(|level| steps.from(step).contains(level) != set.contains(level)));
+            assert_eq!(set.contains(7000), 0.0 < cut);
+            assert_eq!(steps.of_level(MISSING_CODE) < step, 0.0 < cut);
+            assert_eq!(steps.find(set), Some(step));
+        }
+    }
+
+    #[test]
+    fn there_are_numbers_of_rows_only_with_informative_rates() {
+        let levels = RatedLevels::of_rows(&[2; 41], 1000).unwrap();
+        for seed in 0..20 {
+            let rates = rates(seed);
+            let found = LevelSteps::of_feature(&rates, 50, &levels);
+            assert_eq!(found.is_empty(), !rates.are_informative(|_| true));
+            let are_of_folds: Vec<bool> = found.iter().map(|steps| steps.are_of_folds).collect();
+            assert!(found.is_empty() || are_of_folds == [true, false]);
         }
     }
 
@@ -580,12 +649,12 @@ pub(crate) mod tests {
     fn no_set_is_made_twice_or_without_need() {
         for seed in 0..20 {
             let rates = rates(seed);
-            let steps = RateSteps::new(&rates, 50, |level| level >= 3).unwrap();
+            let steps = LevelSteps::of_rates(&rates, 50, |level| level >= 3).unwrap();
             let sets: Vec<&LevelSet> =
                 (1..=steps.cuts().len() as u32).map(|step| steps.before(step)).collect();
             assert!(sets.windows(2).all(|pair| pair[0] != pair[1]));
             assert!(sets.iter().all(|set| set.listed().iter().any(|&level| level >= 3)));
-            assert!(RateSteps::new(&rates, 50, |_| false).is_none());
+            assert!(LevelSteps::of_rates(&rates, 50, |_| false).is_none());
         }
     }
 }

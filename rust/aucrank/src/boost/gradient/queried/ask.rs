@@ -8,6 +8,7 @@ use crate::RankError;
 use crate::boost::gradient::code_tree::CodeTree;
 use crate::boost::gradient::draws::Draw;
 use crate::boost::gradient::fit_rows::RowMassScale;
+use crate::boost::gradient::refit_leaves::LeafSums;
 use crate::boost::gradient::sums::{CODES, UnitSums};
 use crate::data::{Binned, CellId, CellSplit, ClassSums, FeatureBins, LevelRates};
 use crate::rows::words::{WordReader, put_sums, put_wide};
@@ -81,6 +82,9 @@ pub(super) struct BagWant {
     pub(super) columns: Vec<(usize, usize)>,
     /// Cells whose sums by code are requested.
     pub(super) cells: Vec<CellWant>,
+    /// A tree of whose leaves the sums of all rows are requested; then nothing else is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) leaves: Option<Arc<CodeTree>>,
 }
 
 /// A cell whose sums are requested.
@@ -203,6 +207,7 @@ pub(crate) struct BagSums {
     /// For each cell whose numbers are requested, number and mass of its rows.
     pub(super) sides: Vec<[u64; 2]>,
     pub(super) cells: Vec<CellSums>,
+    pub(super) leaves: Vec<LeafSums>,
 }
 
 /// Sums of the rows of a cell.
@@ -243,6 +248,10 @@ impl BagSums {
             loss: [0; 2],
             sides: vec![[0; 2]; want.sides.len()],
             cells: want.cells.iter().map(cell).collect(),
+            leaves: vec![
+                LeafSums::default();
+                want.leaves.as_ref().map_or(0, |tree| tree.n_leaves())
+            ],
         }
     }
 }
@@ -253,6 +262,7 @@ impl Mergeable for BagSums {
         let sides = self.sides.iter_mut().flatten().zip(more.sides.into_iter().flatten());
         sides.for_each(|(own, more)| *own += more);
         self.cells.iter_mut().zip(more.cells).for_each(|(own, more)| own.merge(&more));
+        self.leaves.iter_mut().zip(more.leaves).for_each(|(own, more)| own.merge(more));
         Ok(())
     }
 
@@ -264,6 +274,9 @@ impl Mergeable for BagSums {
             put_packed(words, sums.iter().map(|sums| zigzag(sums.gradient)));
             put_packed(words, sums.iter().map(|sums| sums.hessian as u64));
             put_packed(words, counts.iter().copied());
+        }
+        for LeafSums { sums, mass } in &self.leaves {
+            words.extend([sums.gradient as u64, sums.hessian as u64, *mass]);
         }
     }
 
@@ -280,6 +293,11 @@ impl Mergeable for BagSums {
             take_packed(reader, n_bins, |bin, word| sums[bin].gradient = unzigzag(word))?;
             take_packed(reader, n_bins, |bin, word| sums[bin].hessian = word as i64)?;
             take_packed(reader, counts.len(), |bin, word| counts[bin] = word)?;
+        }
+        for LeafSums { sums, mass } in &mut self.leaves {
+            let [gradient, hessian, of_leaf] = *reader.array()?;
+            *sums = UnitSums { gradient: gradient as i64, hessian: hessian as i64 };
+            *mass = of_leaf;
         }
         Ok(())
     }

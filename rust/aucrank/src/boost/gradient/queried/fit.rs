@@ -17,6 +17,7 @@ use super::super::pair_merit::{StepSums, newton_steps};
 use super::super::pair_steps::PairSteps;
 use super::super::params::GradientParams;
 use super::super::rate_columns::BoosterRates;
+use super::super::refit_leaves::LeafSums;
 use super::super::series::in_one_series;
 use super::super::source::{BagSource, FitSource, NextTree};
 use super::super::tree::GradientTree;
@@ -29,7 +30,7 @@ use crate::boost::gradient::code_tree::CodeTree;
 use crate::boost::gradient::fit_rows::{RowMass, RowMassScale};
 use crate::boost::gradient::level_codes::KeptLevels;
 use crate::data::{
-    CodeTest, DealOrder, FeatureBins, N_RATE_FOLDS, RateSteps, RowFolds, SEED_OF_RATES,
+    CodeTest, DealOrder, FeatureBins, LevelSteps, N_RATE_FOLDS, RowFolds, SEED_OF_RATES,
     check_monotonic, mix,
 };
 use crate::formula::Test;
@@ -45,7 +46,7 @@ pub(in crate::boost::gradient) fn fit_gradient_boosting_rows(
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<GradientBoosted, RankError> {
-    let mut bags = fit_bags(rows, params, interrupt)?;
+    let mut bags = fit_bags(rows, params, false, interrupt)?;
     let parts = if params.n_bags == 1 {
         bags.swap_remove(0).without_unasked_pairs()
     } else {
@@ -70,7 +71,7 @@ pub(in crate::boost::gradient) fn fit_gradient_folds_rows(
         return Err(RankError::BadParameter { name, value, rule });
     }
     let params = GradientParams { n_bags: n_folds, ..params.clone() };
-    let bags = fit_bags(rows, &params, interrupt)?;
+    let bags = fit_bags(rows, &params, true, interrupt)?;
     Ok(bags.into_iter().map(GradientBoosted::new).collect())
 }
 
@@ -78,6 +79,7 @@ pub(in crate::boost::gradient) fn fit_gradient_folds_rows(
 fn fit_bags(
     NumberedRows { rows, fit_number }: NumberedRows<'_>,
     params: &GradientParams,
+    is_of_folds: bool,
     interrupt: &Interrupt,
 ) -> Result<Vec<GradientFields>, RankError> {
     let frame = rows.frame();
@@ -87,7 +89,7 @@ fn fit_bags(
     check_bins(params, frame.features())?;
     frame.total().check_classes()?;
     let elsewhere = RowsElsewhere { rows, fit: FitId::new(fit_number), interrupt };
-    let bags = in_one_series(&QueriedFit::new(&elsewhere)?, params)?;
+    let bags = in_one_series(&QueriedFit::new(&elsewhere, is_of_folds)?, params)?;
     Ok(bags.into_iter().map(|bag| bag.parts).collect())
 }
 
@@ -184,6 +186,8 @@ struct QueriedFit<'a> {
     codes: Arc<FitCodes>,
     /// Pairs of features whose pairs of categories trees may test, once chosen.
     pairs: OnceCell<Vec<[usize; 2]>>,
+    /// Whether the models without single folds are wanted, and not their mean.
+    is_of_folds: bool,
 }
 
 /// The rows of a bag.
@@ -205,7 +209,7 @@ struct RatesOfRows {
     /// `None` if no row can be left out.
     folds: Option<RateFolds>,
     /// For each column its feature and its steps.
-    steps: Vec<(usize, RateSteps)>,
+    steps: Vec<(usize, LevelSteps)>,
     codes: Vec<RateCodes>,
     pairs: Vec<PairCodes>,
 }
@@ -218,11 +222,11 @@ enum Dealing {
 }
 
 impl<'a> QueriedFit<'a> {
-    fn new(elsewhere: &'a RowsElsewhere<'a>) -> Result<Self, RankError> {
+    fn new(elsewhere: &'a RowsElsewhere<'a>, is_of_folds: bool) -> Result<Self, RankError> {
         let frame = elsewhere.rows.frame();
         let rows_of_levels = elsewhere.ask(&View::All, AskLevels)?.0;
         let codes = FitCodes::new(frame.features(), rows_of_levels, frame.total().rows);
-        Ok(Self { elsewhere, codes: Arc::new(codes), pairs: OnceCell::new() })
+        Ok(Self { elsewhere, codes: Arc::new(codes), pairs: OnceCell::new(), is_of_folds })
     }
 
     fn rows(
@@ -332,22 +336,20 @@ impl<'a> QueriedFit<'a> {
         view: &View,
     ) -> Result<RatesOfRows, RankError> {
         let kept = &self.codes.kept;
-        let features = kept.with_rare_levels();
+        let features: Vec<usize> = kept.with_rates().map(|(feature, _)| feature).collect();
         if features.is_empty() {
             return Ok(RatesOfRows::default());
         }
         let Some(folds) = self.rate_folds(seed)? else { return Ok(RatesOfRows::default()) };
         let RowsElsewhere { rows, fit, interrupt } = self.elsewhere;
-        let found = folds.rates(*rows, fit, view, features.clone(), interrupt)?;
+        let found = folds.rates(*rows, fit, view, features, interrupt)?;
         let mut all = RatesOfRows { folds: Some(folds.clone()), ..RatesOfRows::default() };
-        for (feature, rates) in features.into_iter().zip(found) {
-            let is_rare = |level| kept.is_rare(feature, level);
-            let Some(steps) = RateSteps::informative(&rates, params.max_bins, is_rare) else {
-                continue;
-            };
-            let cuts = steps.cuts().to_vec();
-            all.codes.push(folds.codes(feature, &rates, &steps, cuts));
-            all.steps.push((feature, steps));
+        for ((feature, levels), rates) in kept.with_rates().zip(found) {
+            for steps in LevelSteps::of_feature(&rates, params.max_bins, levels) {
+                let cuts = steps.cuts().to_vec();
+                all.codes.push(folds.codes(feature, &rates, &steps, cuts));
+                all.steps.push((feature, steps));
+            }
         }
         Ok(all)
     }
@@ -397,6 +399,10 @@ impl<'s> FitSource for QueriedFit<'s> {
 
     fn has_held_out(&self, bag: &QueriedRows) -> bool {
         bag.held_out.is_some()
+    }
+
+    fn may_refit_leaves(&self, bag: &QueriedRows) -> bool {
+        bag.held_out.is_some() && !self.is_of_folds
     }
 
     fn recoded(
@@ -486,6 +492,7 @@ impl<'s> FitSource for QueriedFit<'s> {
                 total: rows.total,
                 has_held_out: rows.held_out.is_some(),
                 log: StepLog::new(&self.elsewhere.fit),
+                refit: (StepLog::new(&self.elsewhere.fit), Vec::new()),
                 start,
                 next: None,
             };
@@ -510,6 +517,8 @@ pub(super) struct QueriedBag<'a> {
     has_held_out: bool,
     start: BagStart,
     log: StepLog<'a, BagStep>,
+    /// The steps by which the values of leaves are set again, and the trees before.
+    refit: (StepLog<'a, BagStep>, Vec<Arc<CodeTree>>),
     /// The tree that has begun, if the sums of its root are known.
     next: Option<BegunTree>,
 }
@@ -611,6 +620,7 @@ impl<'a> BagSource for QueriedBag<'a> {
             sides: Vec::new(),
             columns: columns.clone(),
             cells: vec![root],
+            leaves: None,
         };
         let line = BagLine { rows, log: &mut self.log, interrupt: self.elsewhere.interrupt };
         let mut found = line.ask(&want)?;
@@ -626,6 +636,37 @@ impl<'a> BagSource for QueriedBag<'a> {
         self.log.cut(n_kept.checked_sub(1).map_or(0, |last| ends[last]));
         self.next = None;
         Ok(())
+    }
+
+    fn total_of_all(&self, rows: &dyn Rows) -> Result<RowMass, RankError> {
+        let RowsElsewhere { fit, interrupt, .. } = self.elsewhere;
+        let ask = AskMass { scale: self.start.scale };
+        let MassSums { weight, mass } = fit.ask(rows, View::All, ask, interrupt)?;
+        Ok(RowMass { of_classes: mass, n_rows: weight.rows })
+    }
+
+    fn restart(&mut self, score: f64) {
+        let (log, trees) = &mut self.refit;
+        log.cut(0);
+        log.push(BagStep::Begin(Arc::new(BagStart { score, ..self.start.clone() })));
+        *trees = Vec::new();
+        for step in self.log.steps() {
+            if let BagStep::Tree(tree) = step {
+                trees.push(Arc::clone(tree));
+            }
+        }
+    }
+
+    fn leaf_sums(&mut self, rows: &dyn Rows, number: usize) -> Result<Vec<LeafSums>, RankError> {
+        let (log, trees) = &mut self.refit;
+        let want = BagWant { leaves: Some(Arc::clone(&trees[number])), ..BagWant::default() };
+        let line = BagLine { rows, log, interrupt: self.elsewhere.interrupt };
+        Ok(line.ask(&want)?.leaves)
+    }
+
+    fn add_leaves(&mut self, number: usize, values: &[f64]) {
+        let (log, trees) = &mut self.refit;
+        log.push(BagStep::Tree(Arc::new(trees[number].with_values(values))));
     }
 
     fn into_state(self) -> Self::State {

@@ -11,6 +11,7 @@ use super::super::loss::log_loss_units;
 use super::super::loss_of_rows::LossAt;
 use super::super::memory_fit::fill;
 use super::super::pair_merit::{MeritSums, StepSums};
+use super::super::refit_leaves::LeafSums;
 use super::super::sides::Sides;
 use super::super::sums::{PackedSums, UnitSums};
 use super::super::tree_rows::{Derivatives, NodeRows};
@@ -41,7 +42,7 @@ impl Step for BagStep {
 }
 
 /// The cells of a tree.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct TreeCells {
     /// Row numbers; each cell is a run of them.
     order: Vec<u16>,
@@ -321,9 +322,8 @@ impl BagState {
     /// Adds the values of a tree to all scores.
     fn add_tree(&mut self, tree: &CodeTree, codes: &Binned) -> Result<(), RankError> {
         let walk = tree.walk(codes.features())?;
-        let Some(TreeCells { order, cells }) = self.cells.take() else {
-            return Err(bad("there is no tree"));
-        };
+        // Without cells only the values of its leaves are set.
+        let TreeCells { order, cells } = self.cells.take().unwrap_or_default();
         // A cell lies in one leaf.
         let mut is_added = vec![false; self.scores.len()];
         for (_, range) in cells {
@@ -359,6 +359,9 @@ impl BagState {
                 sums.loss[1] += u128::from(units);
             }
         }
+        if let Some(tree) = &want.leaves {
+            return self.add_leaves(tree, codes, rows, &mut sums.leaves);
+        }
         let cells = self.cells.as_ref().ok_or_else(|| bad("there is no tree"))?;
         for (&cell, sums) in want.sides.iter().zip(&mut sums.sides) {
             let of_cell = self.count(cells.rows(cell)?, rows);
@@ -384,6 +387,30 @@ impl BagState {
             buffers.rows.clear();
             buffers.rows.extend(of_cell.iter().map(|&row| u32::from(row)));
             self.add_cell(buffers, &layout, codes, rows, sums);
+        }
+        Ok(())
+    }
+
+    /// Adds the sums of all rows to those of the leaves of a tree.
+    fn add_leaves(
+        &self,
+        tree: &CodeTree,
+        codes: &Binned,
+        rows: RowsOfPart<'_>,
+        sums: &mut [LeafSums],
+    ) -> Result<(), RankError> {
+        let walk = tree.walk(codes.features())?;
+        for row in 0..rows.coded.n_rows() {
+            let mass = rows.coded.units.get(row).map_or(1, |&units| self.bag.scale.mass(units));
+            let positive = rows.coded.positive[row];
+            let (gradient, hessian) = LossAt::Log.derivatives(self.scores[row], positive);
+            let of_row = UnitSums::of(gradient, hessian).times(mass as i64);
+            let leaf = walk.leaf(codes, row as u32).0;
+            let sums = sums.get_mut(leaf).ok_or_else(|| bad("a tree has more leaves"))?;
+            sums.merge(LeafSums { sums: of_row, mass });
+            if sums.mass > 2 * MOST_MASS {
+                return Err(bad("rows have too much mass"));
+            }
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ fn plain() -> GradientParams {
     }
 }
 
-fn stopped(rows: HeldOutRows, n_bags: usize, refit: bool) -> GradientParams {
+fn stopped(rows: HeldOutRows, n_bags: usize, refit: GradientRefit) -> GradientParams {
     let (measure, n_iter_no_change, tol) = (HeldOutMeasure::Loss, 3, 0.0);
     let held_out = GradientHeldOutParams { rows, measure, n_iter_no_change, tol, refit };
     GradientParams { held_out: Some(held_out), n_bags, n_rounds: 8, ..plain() }
@@ -71,7 +71,7 @@ fn models_are_the_same_from_memory_a_file_and_a_cluster() {
         min_samples_leaf: LeafRows::Rows(60),
         ..plain()
     };
-    let share = stopped(HeldOutRows::Share(0.2), 1, true);
+    let share = stopped(HeldOutRows::Share(0.2), 1, GradientRefit::Trees);
     for (weights, params, parts) in [
         (Weights::None, plain(), &[1, 2, 7, 64][..]),
         (Weights::None, best.clone(), &[7]),
@@ -80,8 +80,11 @@ fn models_are_the_same_from_memory_a_file_and_a_cluster() {
         (Weights::Fractions, best, &[2]),
         (Weights::None, share.clone(), &[7]),
         (Weights::Whole, share, &[2]),
-        (Weights::Fractions, stopped(HeldOutRows::Fold, 3, false), &[2, 7]),
-        (Weights::None, stopped(HeldOutRows::Fold, 2, true), &[7]),
+        (Weights::Fractions, stopped(HeldOutRows::Fold, 3, GradientRefit::None), &[2, 7]),
+        (Weights::None, stopped(HeldOutRows::Fold, 2, GradientRefit::Trees), &[7]),
+        (Weights::None, stopped(HeldOutRows::Fold, 2, GradientRefit::Leaves), &[7]),
+        (Weights::Whole, stopped(HeldOutRows::Share(0.2), 1, GradientRefit::Leaves), &[2]),
+        (Weights::Fractions, stopped(HeldOutRows::Fold, 3, GradientRefit::Leaves), &[2]),
         (Weights::None, GradientParams { n_bags: 2, ..plain() }, &[2]),
     ] {
         let data = Data::new(n_rows, weights);
@@ -121,7 +124,7 @@ fn models_are_the_same_from_memory_a_file_and_a_cluster() {
 #[test]
 fn models_without_each_fold_are_those_of_memory() {
     let (n_rows, n_folds, interrupt) = (1200, 4, Interrupt::default());
-    let params = stopped(HeldOutRows::Fold, 2, false);
+    let params = stopped(HeldOutRows::Fold, 2, GradientRefit::None);
     for weights in [Weights::None, Weights::Whole, Weights::Fractions] {
         let data = Data::new(n_rows, weights);
         let bounds = uneven(n_rows, 7);
@@ -161,8 +164,8 @@ fn rates_of_many_categories_are_those_of_memory() {
     let n_rows = 3000;
     for (weights, params) in [
         (Weights::None, plain()),
-        (Weights::Whole, stopped(HeldOutRows::Fold, 2, false)),
-        (Weights::Fractions, stopped(HeldOutRows::Share(0.3), 1, true)),
+        (Weights::Whole, stopped(HeldOutRows::Fold, 2, GradientRefit::None)),
+        (Weights::Fractions, stopped(HeldOutRows::Share(0.3), 1, GradientRefit::Trees)),
     ] {
         let data = Data::of_towns(n_rows, weights);
         let expected = in_memory(&data, &params);
@@ -191,11 +194,11 @@ fn rates_of_many_categories_are_those_of_memory() {
 fn pairs_of_categories_are_those_of_memory() {
     let n_rows = 3000;
     for (weights, n_categories, params) in [
-        (Weights::None, 3, stopped(HeldOutRows::Fold, 3, false)),
-        (Weights::Whole, 2, stopped(HeldOutRows::Share(0.3), 1, true)),
-        (Weights::Fractions, 2, stopped(HeldOutRows::Share(0.3), 2, false)),
+        (Weights::None, 3, stopped(HeldOutRows::Fold, 3, GradientRefit::None)),
+        (Weights::Whole, 2, stopped(HeldOutRows::Share(0.3), 1, GradientRefit::Trees)),
+        (Weights::Fractions, 2, stopped(HeldOutRows::Share(0.3), 2, GradientRefit::None)),
         // More pairs than a fit may use: the strongest are chosen.
-        (Weights::Fractions, 12, stopped(HeldOutRows::Share(0.3), 1, false)),
+        (Weights::Fractions, 12, stopped(HeldOutRows::Share(0.3), 1, GradientRefit::None)),
     ] {
         let params = GradientParams { n_rounds: 30, ..params };
         let data = Data::of_pairs(n_rows, weights, n_categories);
@@ -218,7 +221,7 @@ fn pairs_of_categories_are_those_of_memory() {
     }
     // Pairs that do not tell are tried, and left alone.
     let data = Data::new(n_rows, Weights::Whole);
-    let params = stopped(HeldOutRows::Fold, 2, false);
+    let params = stopped(HeldOutRows::Fold, 2, GradientRefit::None);
     let bounds = uneven(n_rows, 3);
     let stored = data.store(data.survey(&bounds, binning(&params)), &bounds, None);
     let found = fit_gradient_boosting(
@@ -265,7 +268,8 @@ fn a_fit_ends_between_two_questions_with_the_rounds_before() {
                 n_passes: AtomicUsize::new(0),
                 is_over: Arc::clone(&is_over),
             };
-            let interrupt = Interrupt::default().over_when(move || is_over.load(Ordering::Relaxed));
+            let spent = move || f64::from(u8::from(is_over.load(Ordering::Relaxed)));
+            let interrupt = Interrupt::default().limited_by(spent);
             let extras = GradientExtras::default();
             let model = fit_gradient_boosting((&rows, 5), &params, &extras, &interrupt).unwrap();
             (model, rows.n_passes.into_inner())
@@ -355,7 +359,8 @@ fn several_bags_take_no_more_questions_than_one() {
 
 #[test]
 fn damaged_questions_and_answers_are_errors() {
-    let params = GradientParams { n_rounds: 2, ..stopped(HeldOutRows::Fold, 2, false) };
+    let params =
+        GradientParams { n_rounds: 2, ..stopped(HeldOutRows::Fold, 2, GradientRefit::None) };
     are_refused_if_damaged(&Data::new(400, Weights::Whole), &params);
     are_refused_if_damaged(&Data::of_pairs(600, Weights::Whole, 2), &params);
 }
@@ -418,7 +423,7 @@ fn an_option_that_needs_more_than_sums_is_named() {
     };
     let pairs = GradientParams { loss: Loss::PairLogistic, ..plain() };
     assert!(refused(&pairs).starts_with("loss is PairLogistic, but must be 'log'"));
-    let mut auc = stopped(HeldOutRows::Share(0.2), 1, false);
+    let mut auc = stopped(HeldOutRows::Share(0.2), 1, GradientRefit::None);
     if let Some(held_out) = &mut auc.held_out {
         held_out.measure = HeldOutMeasure::Auc;
     }

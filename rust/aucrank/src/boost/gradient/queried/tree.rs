@@ -223,7 +223,7 @@ impl QueriedTree<'_, '_> {
             return Err(RankError::Interrupted);
         }
         let columns = self.columns.clone();
-        self.bag.ask(&BagWant { measures: false, sides, columns, cells })
+        self.bag.ask(&BagWant { measures: false, sides, columns, cells, leaves: None })
     }
 
     /// Queries the sides of a node to be split, and of all other leaves that may be split before
