@@ -303,7 +303,8 @@ def test_a_refit_of_leaves_keeps_all_splits(n_bags):
 
 
 @pytest.mark.parametrize(
-    "params", [{"loss": "pair_logistic"}, {"monotonic_cst": [1] + [0] * 29}, {"interactions": "auto"}]
+    "params",
+    [{"loss": "pair_logistic"}, {"monotonic_cst": [1] + [0] * 29}, {"interactions": "auto"}],
 )
 def test_leaves_are_not_refitted_where_they_have_bounds_or_other_losses(params):
     model = small(**params, early_stopping=True, n_rounds=40)

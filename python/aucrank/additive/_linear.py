@@ -92,14 +92,14 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
 
     Notes
     -----
-    Numbers are standardised by the mean and the standard deviation of the training rows, clipped
-    at 6 standard deviations, and rounded to about a millionth of one (2^-20). A threshold is a
-    column that is 1/2 from there on, and 0 below. A missing number counts as the mean, and has its
-    own weight if the feature has missing values in the training rows. A category of fewer than 3
-    rows, or of fewer than one in 500, counts as missing, as does one not seen in fit. If such
-    categories hold more than 5 % of the rows, or if there are more than 100 categories, the rate of
-    positives of each category counts in addition to its weight, as learned on other folds of the
-    rows (see :ref:`categories <rates-of-many>`). The classes are not reweighted, and the intercept is not
+    Numbers are standardised by the mean and the standard deviation of the training rows, clipped at
+    6 standard deviations, and rounded to about a millionth of one (2^-20). A threshold is a column
+    that is 1/2 from there on, and 0 below. A missing number counts as the mean, and has its own
+    weight if the feature has missing values in the training rows. A category of fewer than 3 rows,
+    or of fewer than one in 500, counts as missing, as does one not seen in fit. If such categories
+    hold more than 5 % of the rows, or if there are more than 100 categories, the rate of positives
+    of each category counts in addition to its weight, as learned on other folds of the rows (see
+    :ref:`categories <rates-of-many>`). The classes are not reweighted, and the intercept is not
     penalised.
 
     The score is the log-odds of the positive class. The matrix of thresholds and categories is

@@ -273,9 +273,10 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     A category with fewer rows than three or 0.2 % of all counts as missing, as does one not seen in
     fit. If such categories hold more than 5 % of the rows, or if there are more than 100
     categories, splits may also separate those with a low rate of positives, which is learned on
-    other folds of the rows (see :ref:`categories <rates-of-many>`). A split tests for one of the 50 most frequent categories, or for a set of
-    them, chosen by sums that are shrunk as far as chance explains their differences (see
-    :ref:`categories <level-rates>`), so that a noise column with many categories does no harm.
+    other folds of the rows (see :ref:`categories <rates-of-many>`). A split tests for one of the 50
+    most frequent categories, or for a set of them, chosen by sums that are shrunk as far as chance
+    explains their differences (see :ref:`categories <level-rates>`), so that a noise column with
+    many categories does no harm.
 
     Pairs of categories of two features enter by their rates in other folds of the rows, for up to
     64 pairs of features. The first bag is fitted with and without them, and they are used if the
