@@ -14,7 +14,6 @@ use super::held_out::GradientHeldOut;
 use super::held_out_params::HeldOutMeasure;
 use super::model::{GradientBag, GradientFields};
 use super::params::{GradientParams, Interactions, USUAL_LEAVES};
-use super::refit_leaves::Refitted;
 use super::source::{BagSource, NextTree};
 use super::sums::HESSIAN_UNITS;
 use super::tree::GradientTree;
@@ -49,6 +48,9 @@ impl Stage {
     /// The trial of pairs of categories, which comes next.
     pub(super) const PAIRS: Self = Self { unit: "trial round", until: 0.4 };
 }
+
+/// Rounds of each trial.
+pub(super) const TRIAL_ROUNDS: usize = 300;
 
 /// Runs the rounds of some bags concurrently, until each has all rounds of its series or stops
 /// early, or until the time of the stage is over.
@@ -221,6 +223,12 @@ pub(super) enum RoundTerms<'a> {
     Singles,
     /// One of these pairs each.
     Pairs(&'a RankedPairs),
+}
+
+/// The start and the trees of a bag with other values of their leaves.
+pub(super) struct Refitted {
+    pub(super) start: f64,
+    pub(super) trees: Vec<GradientTree>,
 }
 
 /// A bag during its fit.

@@ -12,12 +12,11 @@
 //! gained a fourth as much on `amazon_access`: the most informative rates are those of many pairs
 //! of few rows, each of which contributes little.
 
-use super::bags::{RoundTerms, Stage, run};
+use super::bags::{RoundTerms, Stage, TRIAL_ROUNDS, run};
 use super::begun::{Begun, PairChoice};
 use super::held_out_params::HeldOutMeasure;
 use super::loss::Loss;
 use super::params::{GradientParams, Interactions};
-use super::series::TRIAL_ROUNDS;
 use super::source::{FitSource, StateOf};
 use crate::RankError;
 

@@ -26,8 +26,9 @@
 //!   their mean; `feature_pairs`: the pairs of features of trees of two;
 //! - `gain`, `pair_merit`: what held-out rows gain from one model to another, and from pairs of
 //!   categories; `category_pairs`: whether to use these;
-//! - `series`: all bags in one series of rounds, with the number of leaves; `memory_fit`: rows in
-//!   memory; `queried`: rows that are queried for sums; `fit`: all of it.
+//! - `series`: all bags in one series of rounds, with the number of leaves; `refit_leaves`: the
+//!   values of their leaves from all rows; `memory_fit`: rows in memory; `queried`: rows that are
+//!   queried for sums; `fit`: all of it.
 
 mod bags;
 mod begun;

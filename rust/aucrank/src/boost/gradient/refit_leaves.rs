@@ -5,33 +5,12 @@
 //! the leaves may come from all rows once the number of rounds is chosen: tree by tree, each value is
 //! that of a Newton step at the scores of the trees before, from the first tree on.
 
-use super::bags::{BagFit, criterion};
+use super::bags::{BagFit, Refitted, criterion};
 use super::best_split::SplitCriterion;
 use super::source::BagSource;
-use super::sums::UnitSums;
-use super::tree::GradientTree;
+use super::sums::LeafSums;
 use crate::RankError;
 use crate::data::{LARGEST_SUM, snap};
-
-/// Sums of the rows of a leaf.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct LeafSums {
-    pub(super) sums: UnitSums,
-    pub(super) mass: u64,
-}
-
-impl LeafSums {
-    pub(super) fn merge(&mut self, more: Self) {
-        self.sums += more.sums;
-        self.mass += more.mass;
-    }
-}
-
-/// A bag with other values of its leaves.
-pub(super) struct Refitted {
-    pub(super) start: f64,
-    pub(super) trees: Vec<GradientTree>,
-}
 
 /// Sets the values of all bags again; of none if the time of the fit is over before the end.
 pub(super) fn refit_leaves<S: BagSource>(bags: &mut [BagFit<'_, S>]) -> Result<(), RankError> {

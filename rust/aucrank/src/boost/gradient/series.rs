@@ -1,6 +1,6 @@
 //! All bags of a fit in one series of rounds, wherever the rows are, with the number of leaves.
 
-use super::bags::{BagFit, RoundTerms, Stage, paths, run};
+use super::bags::{BagFit, RoundTerms, Stage, TRIAL_ROUNDS, paths, run};
 use super::begun::{Bag, Begun, PairChoice};
 use super::category_pairs::category_pairs;
 use super::held_out::GradientHeldOut;
@@ -80,9 +80,6 @@ pub(super) fn finish<S: BagSource>(
     cut(&mut bags, &paths)?;
     Ok(bags.into_iter().zip(paths).map(|(bag, path)| bag.into_bag(path)).collect())
 }
-
-/// Rounds of each trial.
-pub(super) const TRIAL_ROUNDS: usize = 300;
 
 /// The number of leaves of a fit, and the rounds of its first bags from the trial.
 pub(super) struct Capacity<T> {

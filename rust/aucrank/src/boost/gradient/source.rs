@@ -8,7 +8,7 @@ use super::grow::TreePlan;
 use super::grown::Grown;
 use super::pair_steps::PairSteps;
 use super::params::GradientParams;
-use super::refit_leaves::LeafSums;
+use super::sums::LeafSums;
 use super::tree::GradientTree;
 use crate::{Interrupt, RankError};
 

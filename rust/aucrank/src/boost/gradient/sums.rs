@@ -88,6 +88,20 @@ impl UnitSums {
     }
 }
 
+/// Sums of the rows of a leaf.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct LeafSums {
+    pub(super) sums: UnitSums,
+    pub(super) mass: u64,
+}
+
+impl LeafSums {
+    pub(super) fn merge(&mut self, more: Self) {
+        self.sums += more.sums;
+        self.mass += more.mass;
+    }
+}
+
 /// The nearest integer. `f64::round` is a function call if the processor may lack the instruction.
 #[inline]
 fn round(value: f64) -> i64 {

@@ -17,9 +17,9 @@ use super::super::pair_merit::{StepSums, newton_steps};
 use super::super::pair_steps::PairSteps;
 use super::super::params::GradientParams;
 use super::super::rate_columns::BoosterRates;
-use super::super::refit_leaves::LeafSums;
 use super::super::series::in_one_series;
 use super::super::source::{BagSource, FitSource, NextTree};
+use super::super::sums::LeafSums;
 use super::super::tree::GradientTree;
 use super::ask::{
     AskMass, BagStart, BagStep, BagWant, CellSums, CellWant, LevelMap, MassSums, TreeDraw,

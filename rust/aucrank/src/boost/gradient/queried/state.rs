@@ -11,9 +11,8 @@ use super::super::loss::log_loss_units;
 use super::super::loss_of_rows::LossAt;
 use super::super::memory_fit::fill;
 use super::super::pair_merit::{MeritSums, StepSums};
-use super::super::refit_leaves::LeafSums;
 use super::super::sides::Sides;
-use super::super::sums::{PackedSums, UnitSums};
+use super::super::sums::{LeafSums, PackedSums, UnitSums};
 use super::super::tree_rows::{Derivatives, NodeRows};
 use super::ask::{
     AskBag, AskMass, BagStart, BagStep, BagSums, BagWant, CellSums, LevelMap, MassSums, TreeDraw,
