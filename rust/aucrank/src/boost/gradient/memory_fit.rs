@@ -22,7 +22,7 @@ use super::pair_steps::PairSteps;
 use super::params::GradientParams;
 use super::sides::Sides;
 use super::source::{BagSource, FitSource, NextTree};
-use super::sums::{LeafSums, UnitSums};
+use super::sums::{LeafGradients, UnitSums};
 use super::tree::GradientTree;
 use super::tree_rows::{Derivatives, TreeRows};
 use crate::data::{CodeTest, Column, Columns, Folds, Labels, hold_out};
@@ -496,15 +496,16 @@ impl BagSource for MemoryBag<'_> {
     }
 
     fn restart(&mut self, score: f64) {
+        self.memory = None;
         let of_row = |row| RefitRow { row, leaf: 0, score };
         self.refit = self.data.labels.rows().into_iter().map(of_row).collect();
     }
 
-    fn leaf_sums(&mut self, (): (), number: usize) -> Result<Vec<LeafSums>, RankError> {
+    fn leaf_sums(&mut self, (): (), number: usize) -> Result<Vec<LeafGradients>, RankError> {
         let (tree, rows) = (&self.codes[number], &self.rows);
         let walk = tree.ready(rows.binned.features());
         let of_chunk = |chunk: &mut [RefitRow]| {
-            let mut sums = vec![LeafSums::default(); tree.n_leaves()];
+            let mut sums = vec![LeafGradients::default(); tree.n_leaves()];
             let mut scores = [0.0; BLOCK_ROWS];
             let mut classes = [false; BLOCK_ROWS];
             let mut found = [(0.0, 0.0); BLOCK_ROWS];
@@ -519,12 +520,12 @@ impl BagSource for MemoryBag<'_> {
                     let leaf = walk.leaf(&rows.binned, of_row.row).0;
                     of_row.leaf = leaf as u32;
                     let derivatives = UnitSums::of(gradient, hessian).times(mass as i64);
-                    sums[leaf].merge(LeafSums { sums: derivatives, mass });
+                    sums[leaf].merge(LeafGradients { sums: derivatives, mass });
                 }
             }
             sums
         };
-        let mut all = vec![LeafSums::default(); tree.n_leaves()];
+        let mut all = vec![LeafGradients::default(); tree.n_leaves()];
         for sums in parallel::map(self.refit.chunks_mut(CHUNK_ROWS).collect(), of_chunk) {
             all.iter_mut().zip(sums).for_each(|(all, more)| all.merge(more));
         }

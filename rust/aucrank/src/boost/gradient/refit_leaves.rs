@@ -8,7 +8,7 @@
 use super::bags::{BagFit, Refitted, criterion};
 use super::best_split::SplitCriterion;
 use super::source::BagSource;
-use super::sums::LeafSums;
+use super::sums::LeafGradients;
 use crate::RankError;
 use crate::data::{LARGEST_SUM, snap};
 
@@ -40,7 +40,7 @@ fn refitted<S: BagSource>(
             return Ok(None);
         }
         let found = bag.source.leaf_sums(line, number)?;
-        let value = |leaf: &LeafSums| {
+        let value = |leaf: &LeafGradients| {
             snap(bag.rate * SplitCriterion::leaf_value(criterion.leaf(leaf.sums, unbounded)))
         };
         let values: Vec<f64> = found.iter().map(value).collect();

@@ -8,7 +8,7 @@ use super::grow::TreePlan;
 use super::grown::Grown;
 use super::pair_steps::PairSteps;
 use super::params::GradientParams;
-use super::sums::LeafSums;
+use super::sums::LeafGradients;
 use super::tree::GradientTree;
 use crate::{Interrupt, RankError};
 
@@ -140,7 +140,7 @@ pub(super) trait BagSource: Sized {
         &mut self,
         line: Self::Line<'_>,
         number: usize,
-    ) -> Result<Vec<LeafSums>, RankError>;
+    ) -> Result<Vec<LeafGradients>, RankError>;
 
     /// Adds other values of the leaves of that tree to these scores.
     fn add_leaves(&mut self, number: usize, values: &[f64]);

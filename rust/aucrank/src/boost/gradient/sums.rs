@@ -88,14 +88,14 @@ impl UnitSums {
     }
 }
 
-/// Sums of the rows of a leaf.
+/// Sums of the gradients and hessians of the rows of a leaf, and their mass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct LeafSums {
+pub(super) struct LeafGradients {
     pub(super) sums: UnitSums,
     pub(super) mass: u64,
 }
 
-impl LeafSums {
+impl LeafGradients {
     pub(super) fn merge(&mut self, more: Self) {
         self.sums += more.sums;
         self.mass += more.mass;

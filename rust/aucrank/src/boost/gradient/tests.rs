@@ -1,5 +1,7 @@
 //! The definitions of one tree and of the losses, and invariances of a fit.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::bags::bag_seed;
 use super::fit_rows::FitRows;
 use super::loss::Loss;
@@ -596,6 +598,27 @@ fn a_chosen_number_of_leaves_acts_like_a_given_one() {
             assert!(candidates.into_iter().any(|leaves| chosen == given(leaves)));
         }
     }
+}
+
+#[test]
+fn a_trial_leaves_most_of_the_time_to_the_fit() {
+    let sample = coarse(1000);
+    let stopping = by_folds(Loss::Log).held_out.unwrap();
+    let params = GradientParams {
+        n_rounds: 1000,
+        learning_rate: Some(0.01),
+        max_leaves: None,
+        held_out: Some(GradientHeldOutParams { n_iter_no_change: 1000, ..stopping }),
+        ..by_folds(Loss::Log)
+    };
+    // Of a thousand looks at the clock, one for each round of a bag, the trial has a fifth.
+    let n_looks = AtomicUsize::new(0);
+    let spent = move || n_looks.fetch_add(1, Ordering::Relaxed) as f64 / 1000.0;
+    let interrupt = Interrupt::default().limited_by(spent);
+    let (columns, labels) = (sample.columns(), sample.labels());
+    let extras = GradientExtras::default();
+    let model = fit_gradient_boosting((&columns, &labels), &params, &extras, &interrupt).unwrap();
+    assert!(model.bags().iter().all(|bag| bag.n_rounds > 100), "{:?}", model.bags());
 }
 
 #[test]

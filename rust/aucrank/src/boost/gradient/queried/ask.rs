@@ -8,7 +8,7 @@ use crate::RankError;
 use crate::boost::gradient::code_tree::CodeTree;
 use crate::boost::gradient::draws::Draw;
 use crate::boost::gradient::fit_rows::RowMassScale;
-use crate::boost::gradient::sums::{CODES, LeafSums, UnitSums};
+use crate::boost::gradient::sums::{CODES, LeafGradients, UnitSums};
 use crate::data::{Binned, CellId, CellSplit, ClassSums, FeatureBins, LevelRates};
 use crate::rows::words::{WordReader, put_sums, put_wide};
 use crate::rows::{CodedRows, Mergeable, PairCodes, RateCodes, SentSteps, View};
@@ -206,7 +206,7 @@ pub(crate) struct BagSums {
     /// For each cell whose numbers are requested, number and mass of its rows.
     pub(super) sides: Vec<[u64; 2]>,
     pub(super) cells: Vec<CellSums>,
-    pub(super) leaves: Vec<LeafSums>,
+    pub(super) leaves: Vec<LeafGradients>,
 }
 
 /// Sums of the rows of a cell.
@@ -248,7 +248,7 @@ impl BagSums {
             sides: vec![[0; 2]; want.sides.len()],
             cells: want.cells.iter().map(cell).collect(),
             leaves: vec![
-                LeafSums::default();
+                LeafGradients::default();
                 want.leaves.as_ref().map_or(0, |tree| tree.n_leaves())
             ],
         }
@@ -274,7 +274,7 @@ impl Mergeable for BagSums {
             put_packed(words, sums.iter().map(|sums| sums.hessian as u64));
             put_packed(words, counts.iter().copied());
         }
-        for LeafSums { sums, mass } in &self.leaves {
+        for LeafGradients { sums, mass } in &self.leaves {
             words.extend([sums.gradient as u64, sums.hessian as u64, *mass]);
         }
     }
@@ -293,7 +293,7 @@ impl Mergeable for BagSums {
             take_packed(reader, n_bins, |bin, word| sums[bin].hessian = word as i64)?;
             take_packed(reader, counts.len(), |bin, word| counts[bin] = word)?;
         }
-        for LeafSums { sums, mass } in &mut self.leaves {
+        for LeafGradients { sums, mass } in &mut self.leaves {
             let [gradient, hessian, of_leaf] = *reader.array()?;
             *sums = UnitSums { gradient: gradient as i64, hessian: hessian as i64 };
             *mass = of_leaf;

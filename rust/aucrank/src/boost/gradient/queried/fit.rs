@@ -19,7 +19,7 @@ use super::super::params::GradientParams;
 use super::super::rate_columns::BoosterRates;
 use super::super::series::in_one_series;
 use super::super::source::{BagSource, FitSource, NextTree};
-use super::super::sums::LeafSums;
+use super::super::sums::LeafGradients;
 use super::super::tree::GradientTree;
 use super::ask::{
     AskMass, BagStart, BagStep, BagWant, CellSums, CellWant, LevelMap, MassSums, TreeDraw,
@@ -657,7 +657,11 @@ impl<'a> BagSource for QueriedBag<'a> {
         }
     }
 
-    fn leaf_sums(&mut self, rows: &dyn Rows, number: usize) -> Result<Vec<LeafSums>, RankError> {
+    fn leaf_sums(
+        &mut self,
+        rows: &dyn Rows,
+        number: usize,
+    ) -> Result<Vec<LeafGradients>, RankError> {
         let (log, trees) = &mut self.refit;
         let want = BagWant { leaves: Some(Arc::clone(&trees[number])), ..BagWant::default() };
         let line = BagLine { rows, log, interrupt: self.elsewhere.interrupt };

@@ -12,7 +12,7 @@ use super::super::loss_of_rows::LossAt;
 use super::super::memory_fit::fill;
 use super::super::pair_merit::{MeritSums, StepSums};
 use super::super::sides::Sides;
-use super::super::sums::{LeafSums, PackedSums, UnitSums};
+use super::super::sums::{LeafGradients, PackedSums, UnitSums};
 use super::super::tree_rows::{Derivatives, NodeRows};
 use super::ask::{
     AskBag, AskMass, BagStart, BagStep, BagSums, BagWant, CellSums, LevelMap, MassSums, TreeDraw,
@@ -396,7 +396,7 @@ impl BagState {
         tree: &CodeTree,
         codes: &Binned,
         rows: RowsOfPart<'_>,
-        sums: &mut [LeafSums],
+        sums: &mut [LeafGradients],
     ) -> Result<(), RankError> {
         let walk = tree.walk(codes.features())?;
         for row in 0..rows.coded.n_rows() {
@@ -406,7 +406,7 @@ impl BagState {
             let of_row = UnitSums::of(gradient, hessian).times(mass as i64);
             let leaf = walk.leaf(codes, row as u32).0;
             let sums = sums.get_mut(leaf).ok_or_else(|| bad("a tree has more leaves"))?;
-            sums.merge(LeafSums { sums: of_row, mass });
+            sums.merge(LeafGradients { sums: of_row, mass });
             if sums.mass > 2 * MOST_MASS {
                 return Err(bad("rows have too much mass"));
             }
