@@ -46,7 +46,7 @@ FITS = [
         RankBoost(n_rounds=6, selection="window", refit=True),
         [("round", 6), ("round", None)],
     ),
-    (GradientBoostingRanker(n_rounds=5, n_bags=3, n_jobs=2), [("round", 5)]),
+    (GradientBoostingRanker(n_rounds=5, max_leaves=8, n_bags=3, n_jobs=2), [("round", 5)]),
     (MartiRank(n_rounds=3), [("layer", 3)]),
     (SMartiRank(n_rounds=3), [("layer", 3)]),
     (RIMARC(weight_folds=3), [("feature", 4), ("fold", 3)]),
