@@ -76,6 +76,7 @@ impl CodeTree {
         Ok(self.ready(features))
     }
 
+    /// Prepares it for codes of its own features.
     pub(super) fn ready(&self, features: &[FeatureBins]) -> CodeWalk {
         let mut numbers = 0..;
         let step = |node: &CodeNode| match node {
@@ -89,10 +90,6 @@ impl CodeTree {
 }
 
 impl CodeWalk {
-    pub(super) fn new(grown: &Grown, features: &[FeatureBins]) -> Self {
-        CodeTree::of(grown).ready(features)
-    }
-
     /// The value of the leaf of a row.
     #[inline]
     pub(super) fn value(&self, binned: &Binned, row: u32) -> f64 {

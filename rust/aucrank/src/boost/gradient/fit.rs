@@ -227,6 +227,10 @@ fn fit_all_bags(
             return Err(err.in_validation());
         }
     }
+    if given.folds.is_some() || given.validation.is_some() || given.earlier.is_some() {
+        // Models without single folds score the rows of theirs; else no row of the fit is left out.
+        params = params.without_refit_of_leaves();
+    }
     let level_codes = LevelCodes::new(columns, labels)?;
     let binning = BinningParams {
         max_bins: Some(params.max_bins),

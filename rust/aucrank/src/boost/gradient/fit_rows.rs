@@ -83,14 +83,20 @@ impl<'a> FitRows<'a> {
         let masses = labels
             .weights()
             .map(|weights| weights.units().iter().map(|&units| scale.mass(units)).collect());
-        let listed = Arc::clone(&training);
         let mass = RowMass { of_classes: [0; 2], n_rows: 0 };
         let mut rows = Self { binned, rates, labels, training, masses, mass };
-        for row in listed.iter().map(|&row| row as usize) {
-            rows.mass.of_classes[usize::from(labels.positive()[row])] += rows.mass(row);
-            rows.mass.n_rows += rows.count(row);
-        }
+        rows.mass = rows.total_of(&rows.training);
         rows
+    }
+
+    /// Totals of some rows, training rows or not.
+    pub(super) fn total_of(&self, rows: &[u32]) -> RowMass {
+        let mut total = RowMass { of_classes: [0; 2], n_rows: 0 };
+        for row in rows.iter().map(|&row| row as usize) {
+            total.of_classes[usize::from(self.labels.positive()[row])] += self.mass(row);
+            total.n_rows += self.count(row);
+        }
+        total
     }
 
     /// Adds the values of a tree to the scores of all rows, as split in this fit.

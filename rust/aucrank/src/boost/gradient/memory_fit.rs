@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::bags::{BagFit, RoundTerms, bag_seed};
 use super::best_split::{BestSplit, NodeToSplit, SearchMemory};
 use super::code_columns::CodeColumns;
-use super::code_tree::{CodeTree, CodeWalk};
+use super::code_tree::CodeTree;
 use super::draws::RowDraws;
 use super::fit_data::{Data, GradientExtras};
 use super::fit_rows::{CHUNK_ROWS, FitRows, RowMass};
@@ -178,11 +178,6 @@ impl<'s> FitSource for MemoryFit<'s> {
 
     fn has_held_out(&self, bag: &BagRows<'s>) -> bool {
         bag.held_out.is_some()
-    }
-
-    fn may_refit_leaves(&self, bag: &BagRows<'s>) -> bool {
-        let is_single = self.given.folds.is_none() && self.given.earlier.is_none();
-        is_single && matches!(bag.held_out, Some(Judges::Inside(_)))
     }
 
     fn recoded(
@@ -392,8 +387,8 @@ impl<'a> MemoryBag<'a> {
 
     /// Adds the values of a tree to all scores; `rows` are those it was grown on, in the order of
     /// its leaves, and `others` the other training rows.
-    fn update(&mut self, grown: &Grown, rows: &[u32], others: &[u32]) {
-        let walk = CodeWalk::new(grown, self.rows.binned.features());
+    fn update(&mut self, grown: &Grown, codes: &CodeTree, rows: &[u32], others: &[u32]) {
+        let walk = codes.ready(self.rows.binned.features());
         let (binned, outside) = (&self.rows.binned, &self.outside[..]);
         let chunks = self.scores.chunks_mut(CHUNK_ROWS).enumerate().collect();
         parallel::map(chunks, |(chunk, scores): (usize, &mut [f64])| {
@@ -454,12 +449,13 @@ impl BagSource for MemoryBag<'_> {
     }
 
     fn add(&mut self, (): (), grown: Grown, _: NextTree) -> Result<Option<f64>, RankError> {
-        if self.params.refit() == GradientRefit::Leaves {
-            self.codes.push(CodeTree::of(&grown));
-        }
+        let codes = CodeTree::of(&grown);
         if let Some(memory) = self.memory.take() {
-            self.update(&grown, &memory.rows.rows, &memory.others);
+            self.update(&grown, &codes, &memory.rows.rows, &memory.others);
             self.memory = Some(memory);
+        }
+        if self.params.refit() == GradientRefit::Leaves {
+            self.codes.push(codes);
         }
         self.follow(&grown.tree)?;
         self.measure()
@@ -486,13 +482,7 @@ impl BagSource for MemoryBag<'_> {
     }
 
     fn total_of_all(&self, (): ()) -> Result<RowMass, RankError> {
-        let labels = self.data.labels;
-        let mut total = RowMass { of_classes: [0; 2], n_rows: 0 };
-        for row in labels.rows().into_iter().map(|row| row as usize) {
-            total.of_classes[usize::from(labels.positive()[row])] += self.rows.mass(row);
-            total.n_rows += self.rows.count(row);
-        }
-        Ok(total)
+        Ok(self.rows.total_of(&self.data.labels.rows()))
     }
 
     fn restart(&mut self, score: f64) {

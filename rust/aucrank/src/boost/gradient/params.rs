@@ -371,6 +371,17 @@ impl GradientParams {
         if n_rows < MANY_ROWS { TRIAL_BAGS.min(self.n_bags) } else { 1 }
     }
 
+    /// The same, but the values of leaves are not set again.
+    pub(super) fn without_refit_of_leaves(&self) -> Self {
+        let held_out = self.held_out.map(|stopping| match stopping.refit {
+            GradientRefit::Leaves => {
+                GradientHeldOutParams { refit: GradientRefit::None, ..stopping }
+            }
+            GradientRefit::None | GradientRefit::Trees => stopping,
+        });
+        Self { held_out, ..self.clone() }
+    }
+
     /// The same with a given maximum number of leaves.
     pub(super) fn of_leaves(&self, max_leaves: usize) -> Self {
         Self { max_leaves: Some(max_leaves), other_leaves: Vec::new(), ..self.clone() }

@@ -2,10 +2,10 @@
 //!
 //! If the categories without their own code hold a considerable share of the rows, or if there are
 //! many categories (`data/rates/rated_levels.rs`), and their rates are informative beyond chance, a
-//! fit has one more column of codes for the feature: the rate of the category of each row in the other folds, in steps
-//! (`data/rates/fold_rates.rs`). A finished tree keeps a threshold on it as the equivalent set of
-//! categories by all rows of the fit (`data/rates/rate_columns.rs`). So the column exists only
-//! during the fit; it is drawn, constrained and credited as its feature.
+//! fit has two more columns of codes for the feature: the rate of the category of each row in the
+//! other folds, in steps (`data/rates/fold_rates.rs`), and its number of rows. A finished tree keeps a threshold on one as the equivalent set of
+//! categories by all rows of the fit (`data/rates/rate_columns.rs`). So the columns exist only
+//! during the fit; they are drawn, constrained and credited as their feature.
 //!
 //! Pairs of categories of two features, if the fit uses them, have their own columns, which come
 //! last (see `category_pairs`).

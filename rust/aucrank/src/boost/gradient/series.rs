@@ -33,7 +33,7 @@ pub(super) fn in_one_series<F: FitSource>(
         GradientRefit::None => return finish(bags, paths),
         GradientRefit::Leaves => {
             cut(&mut bags, &paths)?;
-            if source.may_refit_leaves(&dealt[0]) {
+            if source.has_held_out(&dealt[0]) {
                 refit_leaves(&mut bags)?;
             }
             return finish(bags, paths);

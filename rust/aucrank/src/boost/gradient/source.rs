@@ -39,9 +39,6 @@ pub(super) trait FitSource {
     /// Whether rows of a bag are held out.
     fn has_held_out(&self, bag: &Self::Dealt) -> bool;
 
-    /// Whether these are rows of the fit, and the bags a single model.
-    fn may_refit_leaves(&self, bag: &Self::Dealt) -> bool;
-
     /// The same rows, with columns of the rates of pairs of categories of some features.
     fn recoded(
         &self,

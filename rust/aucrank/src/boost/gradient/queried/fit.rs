@@ -46,7 +46,7 @@ pub(in crate::boost::gradient) fn fit_gradient_boosting_rows(
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<GradientBoosted, RankError> {
-    let mut bags = fit_bags(rows, params, false, interrupt)?;
+    let mut bags = fit_bags(rows, params, interrupt)?;
     let parts = if params.n_bags == 1 {
         bags.swap_remove(0).without_unasked_pairs()
     } else {
@@ -70,8 +70,10 @@ pub(in crate::boost::gradient) fn fit_gradient_folds_rows(
         let rule = "at least 2, each with rows of both classes";
         return Err(RankError::BadParameter { name, value, rule });
     }
-    let params = GradientParams { n_bags: n_folds, ..params.clone() };
-    let bags = fit_bags(rows, &params, true, interrupt)?;
+    params.validate(rows.rows.frame().features().len())?;
+    // These models score the rows of their folds.
+    let params = GradientParams { n_bags: n_folds, ..params.without_refit_of_leaves() };
+    let bags = fit_bags(rows, &params, interrupt)?;
     Ok(bags.into_iter().map(GradientBoosted::new).collect())
 }
 
@@ -79,7 +81,6 @@ pub(in crate::boost::gradient) fn fit_gradient_folds_rows(
 fn fit_bags(
     NumberedRows { rows, fit_number }: NumberedRows<'_>,
     params: &GradientParams,
-    is_of_folds: bool,
     interrupt: &Interrupt,
 ) -> Result<Vec<GradientFields>, RankError> {
     let frame = rows.frame();
@@ -89,7 +90,7 @@ fn fit_bags(
     check_bins(params, frame.features())?;
     frame.total().check_classes()?;
     let elsewhere = RowsElsewhere { rows, fit: FitId::new(fit_number), interrupt };
-    let bags = in_one_series(&QueriedFit::new(&elsewhere, is_of_folds)?, params)?;
+    let bags = in_one_series(&QueriedFit::new(&elsewhere)?, params)?;
     Ok(bags.into_iter().map(|bag| bag.parts).collect())
 }
 
@@ -186,8 +187,6 @@ struct QueriedFit<'a> {
     codes: Arc<FitCodes>,
     /// Pairs of features whose pairs of categories trees may test, once chosen.
     pairs: OnceCell<Vec<[usize; 2]>>,
-    /// Whether the models without single folds are wanted, and not their mean.
-    is_of_folds: bool,
 }
 
 /// The rows of a bag.
@@ -222,11 +221,11 @@ enum Dealing {
 }
 
 impl<'a> QueriedFit<'a> {
-    fn new(elsewhere: &'a RowsElsewhere<'a>, is_of_folds: bool) -> Result<Self, RankError> {
+    fn new(elsewhere: &'a RowsElsewhere<'a>) -> Result<Self, RankError> {
         let frame = elsewhere.rows.frame();
         let rows_of_levels = elsewhere.ask(&View::All, AskLevels)?.0;
         let codes = FitCodes::new(frame.features(), rows_of_levels, frame.total().rows);
-        Ok(Self { elsewhere, codes: Arc::new(codes), pairs: OnceCell::new(), is_of_folds })
+        Ok(Self { elsewhere, codes: Arc::new(codes), pairs: OnceCell::new() })
     }
 
     fn rows(
@@ -399,10 +398,6 @@ impl<'s> FitSource for QueriedFit<'s> {
 
     fn has_held_out(&self, bag: &QueriedRows) -> bool {
         bag.held_out.is_some()
-    }
-
-    fn may_refit_leaves(&self, bag: &QueriedRows) -> bool {
-        bag.held_out.is_some() && !self.is_of_folds
     }
 
     fn recoded(
