@@ -421,7 +421,7 @@ def fit_gradient_folds(
     params: str,
     n_threads: int,
     observer: _Observer | None = None,
-) -> list[GradientBoosted]: ...
+) -> list[tuple[GradientBoosted, GradientBoosted]]: ...
 
 @final
 class Aurora(Model):

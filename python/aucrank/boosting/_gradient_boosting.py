@@ -762,13 +762,13 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     def _fits_folds(self) -> bool:
         """Return whether the bags may be the models without given folds."""
         is_auto = isinstance(self.n_bags, str) and isinstance(self.validation_fraction, str)
-        # The models without single folds are not refitted: they score the rows of theirs.
-        return is_auto and self._stops() and self.refit in ("auto", False)
+        # Whole refits have no models without single folds.
+        return is_auto and self._stops() and self._refit() != "trees"
 
     def _fit_folds(
         self, context: FitContext, of_row: NDArray[np.intp], n_folds: int
-    ) -> list[_core.GradientBoosted]:
-        """Return a model without each fold, all with the same number of rounds."""
+    ) -> list[tuple[_core.GradientBoosted, _core.GradientBoosted]]:
+        """Return a model without each fold, and the one for new rows, all of as many rounds."""
         params = self._core_params(context.scope)
         return _core.fit_gradient_folds(
             context.sample.core,
@@ -781,8 +781,8 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
 
     def _fit_folds_rows(
         self, rows: Rows, context: RowsContext, n_folds: int
-    ) -> list[_core.GradientBoosted]:
-        """Return a model without each fold of rows that are queried for sums, dealt by the seed."""
+    ) -> list[tuple[_core.GradientBoosted, _core.GradientBoosted]]:
+        """Return the same of rows that are queried for sums, in folds that are dealt by the seed."""
         return _core.fit_gradient_folds(
             (rows, context.fit_number),
             None,

@@ -35,8 +35,10 @@ class CrossFitted:
         Position among the members, fitted or not.
     member : Member
         The member that was fitted.
+    without_fold : list
+        By fold the model without it, in the form of the member.
     models : list
-        Models by fold, in the form of the member.
+        By fold the model for new rows: the same, or its trees with leaf values from all rows.
     scores : ndarray of float64, shape (n,)
         Score of each row by the model that was not fitted to it.
     seconds : float
@@ -46,6 +48,7 @@ class CrossFitted:
     name: str
     place: int
     member: Member
+    without_fold: list[Any]
     models: list[Any]
     scores: NDArray[np.float64]
     seconds: float
@@ -220,14 +223,14 @@ class CrossFit(RowsLeftOut):
             parts = [np.flatnonzero(of_row == fold) for fold in range(n_folds)]
         elif n_folds == 1:
             parts = [np.arange(len(of_row))]
-            models = [member.fit(parts[0], seed, self._n_threads, end)]
+            models = [self._fit_once(member, parts[0], seed, end)]
         else:
             is_out = np.isin(of_row, out)
             parts = [np.flatnonzero(is_out)]
-            models = [member.fit(np.flatnonzero(~is_out), seed, self._n_threads, end)]
+            models = [self._fit_once(member, np.flatnonzero(~is_out), seed, end)]
         scores = [
-            member.ask(model, left_out, self._n_threads)
-            for model, left_out in zip(models, parts, strict=True)
+            member.ask(without, left_out, self._n_threads)
+            for (without, _), left_out in zip(models, parts, strict=True)
         ]
         seconds = perf_counter() - start
         if self._verbose > 1:
@@ -235,7 +238,17 @@ class CrossFit(RowsLeftOut):
             # In one call including the line end: threads print at the same time.
             print(f"[RankingEnsemble] {shown(name)} without {folds}, {seconds:.2f} s\n", end="")
         share = seconds / len(models)
-        return [FoldFit(*fit, share) for fit in zip(models, parts, scores, strict=True)]
+        return [
+            FoldFit(*of_fold, left_out, of_rows, share)
+            for of_fold, left_out, of_rows in zip(models, parts, scores, strict=True)
+        ]
+
+    def _fit_once(
+        self, member: Member, rows: NDArray[np.intp], seed: int, end: float | None
+    ) -> tuple[Any, Any]:
+        """Return a model of some rows, which is also the one for new rows."""
+        model = member.fit(rows, seed, self._n_threads, end)
+        return model, model
 
     def _put_together(
         self, name: str, place: int, member: Member, fits: "Sequence[FoldFit]"
@@ -243,8 +256,9 @@ class CrossFit(RowsLeftOut):
         scores = np.zeros(len(self.folds.rows))
         for fit in fits:
             scores[fit.left_out] = fit.scores
-        models = [fit.model for fit in fits]
-        return CrossFitted(name, place, member, models, scores, sum(fit.seconds for fit in fits))
+        without_fold, models = [fit.without_fold for fit in fits], [fit.model for fit in fits]
+        seconds = sum(fit.seconds for fit in fits)
+        return CrossFitted(name, place, member, without_fold, models, scores, seconds)
 
 
 @dataclass(frozen=True)
@@ -253,8 +267,10 @@ class FoldFit:
 
     Attributes
     ----------
-    model : object
+    without_fold : object
         The model in the form of its member.
+    model : object
+        The model for new rows.
     left_out : ndarray of int
         The rows that it was not fitted to.
     scores : ndarray of float64
@@ -263,6 +279,7 @@ class FoldFit:
         Duration of the fit.
     """
 
+    without_fold: Any
     model: Any
     left_out: NDArray[np.intp]
     scores: NDArray[np.float64]

@@ -33,14 +33,29 @@ class DrawnRows:
         The rows.
     order : ndarray of int
         Permutation of the values of a feature.
+    models : list of (float, model)
+        For each member with weight its model without the fold, and the factor on its score.
     """
 
     sample: Sample
     order: NDArray[np.intp]
+    models: list[tuple[float, _core.Model]]
 
 
-def draw_rows(left_out: RowsLeftOut, seed: int) -> list[DrawnRows]:
-    """Sample from each fold the rows on which its models are evaluated."""
+def draw_rows(
+    left_out: RowsLeftOut, members: Sequence[tuple[float, Sequence[_core.Model]]], seed: int
+) -> list[DrawnRows]:
+    """Sample from each fold the rows on which its models are evaluated.
+
+    Parameters
+    ----------
+    left_out : RowsLeftOut
+        The rows.
+    members : sequence of (float, sequence of model)
+        For each member with weight the factor on its score, and its model without each fold.
+    seed : int
+        Seed of the sample.
+    """
     folds, sample = left_out.folds, left_out.sample
     n_queried = int(np.clip(_ROWS_TIMES_FEATURES // len(sample.schema.features), _FEWEST, _MOST))
     rng = np.random.default_rng(seed)
@@ -53,12 +68,13 @@ def draw_rows(left_out: RowsLeftOut, seed: int) -> list[DrawnRows]:
                 for of_class in [np.flatnonzero((folds.of_row == fold) & (sample.labels == label))]
             ]
         )
-        drawn.append(DrawnRows(sample.take(rows), rng.permutation(len(rows))))
+        models = [(factor, of_folds[fold]) for factor, of_folds in members]
+        drawn.append(DrawnRows(sample.take(rows), rng.permutation(len(rows)), models))
     return drawn
 
 
 def permutation_importances(
-    of_folds: Sequence[DrawnRows], model: _core.Ensemble, n_threads: int
+    of_folds: Sequence[DrawnRows], n_features: int, n_threads: int
 ) -> NDArray[np.float64]:
     """Return the loss in AUC of left-out rows when the values of a feature are permuted.
 
@@ -70,15 +86,15 @@ def permutation_importances(
     ndarray of float64, shape (n_features,)
         Mean over the folds; below 0 if shuffled values rank better by chance.
     """
-    n_features = model.n_features
     losses = np.zeros((len(of_folds), n_features))
-    members = [(factor, model.models(member)) for member, factor in enumerate(model.factors())]
-    for fold, rows in enumerate(of_folds if members else ()):
+    for fold, rows in enumerate(of_folds):
+        if not rows.models:
+            continue
         sample = rows.sample
         aucs = [
             of_two_classes(_core.roc_auc, sample.labels, scores, sample.weight)
             for shuffled in _batches(n_features, sample.n_rows)
-            for scores in _scores(members, fold, rows, shuffled, n_threads)
+            for scores in _scores(rows, shuffled, n_threads)
         ]
         losses[fold] = aucs[0] - np.array(aucs[1:])
     found: NDArray[np.float64] = losses.mean(axis=0)
@@ -98,17 +114,13 @@ def _batches(n_features: int, n_rows: int) -> list[list[int | None]]:
 
 
 def _scores(
-    members: Sequence[tuple[float, Sequence[_core.Model]]],
-    fold: int,
-    rows: DrawnRows,
-    shuffled: Sequence[int | None],
-    n_threads: int,
+    rows: DrawnRows, shuffled: Sequence[int | None], n_threads: int
 ) -> NDArray[np.float64]:
     """Return the scores of the rows, once with each of some features permuted."""
     columns = _with_each_shuffled(rows.sample.columns, rows.order, shuffled)
     scores = np.zeros(rows.sample.n_rows * len(shuffled))
-    for factor, models in members:
-        scores += factor * models[fold].score(columns, n_threads)
+    for factor, model in rows.models:
+        scores += factor * model.score(columns, n_threads)
     return scores.reshape(len(shuffled), rows.sample.n_rows)
 
 

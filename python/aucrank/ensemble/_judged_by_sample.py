@@ -39,6 +39,9 @@ _FEWEST_OF_CLASS = 2_000
 #: all of its rows in the first one.
 _SEED_OF_FOLDS = 1 << 33
 
+#: A model without a fold, and the one for new rows.
+OfFold = tuple[_core.GradientBoosted, _core.GradientBoosted]
+
 
 class JudgedBySample:
     """Fits a booster without each fold, and evaluates it on a sample of the left-out rows.
@@ -132,19 +135,21 @@ class JudgedBySample:
     def _judged(
         self,
         member: OwnMember,
-        models: list[_core.GradientBoosted],
+        models: list[OfFold],
         left_out: RowsLeftOut,
         n_threads: int,
         start: float,
     ) -> CrossFitted:
         of_row, scores = left_out.folds.of_row, np.zeros(len(left_out.folds.rows))
-        for fold, model in enumerate(models):
+        without_fold = [without for without, _ in models]
+        for fold, without in enumerate(without_fold):
             rows = np.flatnonzero(of_row == fold)
-            scores[rows] = model.score(left_out.sample.take(rows).columns, n_threads)
+            scores[rows] = without.score(left_out.sample.take(rows).columns, n_threads)
         seconds = perf_counter() - start
         if self._verbose > 1:
             print(f"[RankingEnsemble] {self._name} without each fold, {seconds:.2f} s")
-        return CrossFitted(self._name, 0, member, models, scores, seconds)
+        of_new_rows = [model for _, model in models]
+        return CrossFitted(self._name, 0, member, without_fold, of_new_rows, scores, seconds)
 
 
 def most_of_class(n_columns: int) -> int:
@@ -158,22 +163,22 @@ def _fit_folds(
     of_row: NDArray[np.int64],
     n_folds: int,
     how: tuple[int, int, float | None],
-) -> list[_core.GradientBoosted]:
+) -> list[OfFold]:
     booster, context = member.begin(sample, *how)
     if n_folds > 1:
         # Rows of weight zero, in fold -1, are in no fold of the core, either.
-        models: list[_core.GradientBoosted] = booster._fit_folds(context, of_row, n_folds)
+        models: list[OfFold] = booster._fit_folds(context, of_row, n_folds)
         return models
-    return [booster._fit_model(context)]
+    return [(booster._fit_model(context),) * 2]
 
 
 def _fit_folds_rows(
     booster: Any, rows: Rows, params: dict[str, Any], context: RowsContext, n_folds: int
-) -> list[_core.GradientBoosted]:
+) -> list[OfFold]:
     if n_folds > 1:
-        models: list[_core.GradientBoosted] = booster._fit_folds_rows(rows, context, n_folds)
+        models: list[OfFold] = booster._fit_folds_rows(rows, context, n_folds)
         return models
-    return [booster._fit_rows(rows, params, context)]
+    return [(booster._fit_rows(rows, params, context),) * 2]
 
 
 def _rows_left_out(

@@ -91,8 +91,8 @@ class Member(Protocol):
 
     def fit_folds(
         self, of_row: NDArray[np.intp], n_folds: int, seed: int, n_threads: int, end: float | None
-    ) -> Sequence[Any]:
-        """Return a model without each fold, given the fold of each row."""
+    ) -> Sequence[tuple[Any, Any]]:
+        """Return a model without each fold, and the one for new rows, given the fold of each row."""
 
     def ask(self, model: Any, rows: NDArray[np.intp], n_threads: int) -> NDArray[np.float64]:
         """Return the scores of some rows."""
@@ -160,9 +160,9 @@ class OwnMember:
 
     def fit_folds(
         self, of_row: NDArray[np.intp], n_folds: int, seed: int, n_threads: int, end: float | None
-    ) -> Sequence[_core.Model]:
+    ) -> Sequence[tuple[_core.Model, _core.Model]]:
         fitted, context = self.begin(self._sample, seed, n_threads, end)
-        models: list[_core.Model] = fitted._fit_folds(context, of_row, n_folds)
+        models: list[tuple[_core.Model, _core.Model]] = fitted._fit_folds(context, of_row, n_folds)
         return models
 
     def begin(
@@ -207,7 +207,7 @@ class _ExternalMember:
 
     def fit_folds(
         self, of_row: NDArray[np.intp], n_folds: int, seed: int, n_threads: int, end: float | None
-    ) -> Sequence[int]:
+    ) -> Sequence[tuple[int, int]]:
         raise NotImplementedError("each fold is fitted by itself")
 
     def ask(self, model: int, rows: NDArray[np.intp], n_threads: int) -> NDArray[np.float64]:

@@ -426,7 +426,12 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         if not any(is_external(ranker) for _, ranker in rankers):
             self.__dict__.pop(self._kept)
         if not model.external_models():
-            self._importances = draw_rows(left_out, context.seed)
+            without_folds = [
+                (factor, member.without_fold)
+                for member, factor in zip(fitted, blended["factors"], strict=True)
+                if factor > 0
+            ]
+            self._importances = draw_rows(left_out, without_folds, context.seed)
         return model, message
 
     def _blend(self, context: FitContext | DatasetContext) -> Blend:
@@ -500,7 +505,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
             "_importances", "feature_importances_"
         )
         if isinstance(found, list):
-            found = permutation_importances(found, self._model, effective_n_threads(self.n_jobs))
+            found = permutation_importances(
+                found, self.n_features_in_, effective_n_threads(self.n_jobs)
+            )
             self._importances = found
         return found
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aucrank::boost::{
-    BagFolds, GradientBoosted, GradientExtras, GradientHeldOut, GradientParams, GradientTree,
-    fit_gradient_boosting as fit, fit_gradient_folds as fit_folds,
+    BagFolds, GradientBoosted, GradientExtras, GradientFold, GradientHeldOut, GradientParams,
+    GradientTree, fit_gradient_boosting as fit, fit_gradient_folds as fit_folds,
 };
 use aucrank::data::Folds;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, ToPyArray};
@@ -153,7 +153,7 @@ pub fn fit_gradient_boosting<'py>(
     hand_over(py, fitted?)
 }
 
-/// Fits a model without each fold; `folds` has the fold of each row, or is `None` to deal them by
+/// Fits a model without each fold, and returns it with the one for new rows; `folds` has the fold of each row, or is `None` to deal them by
 /// the seed of the parameters.
 #[pyfunction]
 #[pyo3(signature = (rows, folds, n_folds, params, n_threads, observer=None))]
@@ -165,12 +165,20 @@ pub fn fit_gradient_folds<'py>(
     params: &str,
     n_threads: usize,
     observer: Option<Py<PyAny>>,
-) -> PyResult<Vec<Py<PyGradientBoosted>>> {
+) -> PyResult<Vec<[Py<PyGradientBoosted>; 2]>> {
     let params: GradientParams = read_params(params)?;
     let given = folds.map(|folds| Folds { of_row: folds.as_array().to_vec(), n_folds });
     let folds = given.as_ref().map_or(BagFolds::Dealt(n_folds), BagFolds::Given);
     let fitted = rows.fit(py, n_threads, observer, |rows, interrupt| {
         fit_folds(rows, folds, &params, interrupt)
     })?;
-    fitted.into_iter().map(|model| hand_over(py, model)).collect()
+    let both = |fold: GradientFold| {
+        let without_fold = hand_over(py, fold.without_fold)?;
+        let for_new_rows = match fold.of_all_rows {
+            Some(model) => hand_over(py, model)?,
+            None => without_fold.clone_ref(py),
+        };
+        Ok([without_fold, for_new_rows])
+    };
+    fitted.into_iter().map(both).collect()
 }

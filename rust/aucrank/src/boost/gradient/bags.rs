@@ -375,20 +375,25 @@ impl<'a, S: BagSource> BagFit<'a, S> {
     }
 
     pub(super) fn into_bag(self, held_out: Option<GradientHeldOut>) -> Bag<S::State> {
-        let parts = GradientFields {
+        let parts = |start, trees, held_out| GradientFields {
             n_levels: self.source.n_levels(),
             pairs: self.source.pairs(),
             loss: self.params.loss,
-            start: self.start,
+            start,
             threshold: 0.0,
             learning_rate: self.rate,
-            trees: self.trees,
+            trees,
             held_out,
             bags: Vec::new(),
             seed: self.seed,
             prepared: Prepared::default(),
         };
-        Bag { parts, state: (self.params.n_bags == 1).then(|| self.source.into_state()) }
+        let of_all = |Refitted { start, trees }| parts(start, trees, held_out.clone());
+        Bag {
+            refitted: self.refitted.map(of_all),
+            parts: parts(self.start, self.trees, held_out),
+            state: (self.params.n_bags == 1).then(|| self.source.into_state()),
+        }
     }
 
     /// The features that the tree of a round may test, and the sets of features for a tree on all
@@ -491,13 +496,6 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             interrupt: self.interrupt,
         };
         self.source.grow(line, plan, draws)
-    }
-
-    /// Takes the other values of its leaves.
-    pub(super) fn take_refitted(&mut self) {
-        if let Some(Refitted { start, trees }) = self.refitted.take() {
-            (self.start, self.trees) = (start, trees);
-        }
     }
 
     /// Keeps the first rounds only, of all series.

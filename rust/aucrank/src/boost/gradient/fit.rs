@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::bags::{BagFit, RoundTerms, Stage, average, criterion, paths, run};
-use super::begun::{Bag, Begun};
+use super::begun::{Bag, Begun, GradientFold};
 use super::feature_pairs::{PairSearch, RankedPairs};
 use super::fit_data::{BagFolds, Data, GradientExtras};
 use super::fit_rows::FitRows;
@@ -90,14 +90,16 @@ pub fn fit_gradient_boosting<'a>(
     }
     let mut bags = fit_all_bags(columns, labels, params, given, interrupt)?;
     if params.n_bags == 1 {
-        let Bag { parts, state } = bags.swap_remove(0);
-        let mut parts = parts.without_unasked_pairs();
+        let mut bag = bags.swap_remove(0);
+        let state = bag.state.take();
+        let mut parts = bag.into_final().without_unasked_pairs();
         if let Some(scores) = state {
             parts.threshold = threshold(params.loss, &scores.of_all, labels)?;
         }
         return Ok(GradientBoosted::new(parts));
     }
-    with_threshold(average(bags.into_iter().map(|bag| bag.parts).collect()), columns, labels)
+    let parts = average(bags.into_iter().map(Bag::into_final).collect());
+    Ok(GradientBoosted::new(with_threshold(parts, columns, labels)?))
 }
 
 /// Fits a model without each fold of the rows, all with the number of rounds that is best on the
@@ -113,7 +115,7 @@ pub fn fit_gradient_boosting<'a>(
 ///
 /// ```
 /// use aucrank::Interrupt;
-/// use aucrank::boost::{GradientParams, fit_gradient_folds};
+/// use aucrank::boost::{GradientParams, GradientRefit, fit_gradient_folds};
 /// use aucrank::data::{Columns, Folds, Labels};
 ///
 /// let values: Vec<f64> = (0..100).map(f64::from).collect();
@@ -121,12 +123,18 @@ pub fn fit_gradient_boosting<'a>(
 /// let columns = Columns::from_column_major(&values, 100)?;
 /// let labels = Labels::new(&positive, None)?;
 /// let interrupt = Interrupt::default();
-/// let params = GradientParams::stopped();
-/// let models = fit_gradient_folds((&columns, &labels), 4, &params, &interrupt)?;
-/// assert_eq!(models.len(), 4);
+/// let mut params = GradientParams::stopped();
+/// let of_folds = fit_gradient_folds((&columns, &labels), 4, &params, &interrupt)?;
+/// assert_eq!(of_folds.len(), 4);
+/// assert!(of_folds.iter().all(|fold| fold.of_all_rows.is_none()));
 ///
 /// let folds = Folds::deal(&columns, &labels, 4, params.seed, &interrupt)?;
-/// assert_eq!(fit_gradient_folds((&columns, &labels), &folds, &params, &interrupt)?, models);
+/// params.held_out.as_mut().unwrap().refit = GradientRefit::Leaves;
+/// let with_values_of_all = fit_gradient_folds((&columns, &labels), &folds, &params, &interrupt)?;
+/// for (one, other) in of_folds.iter().zip(&with_values_of_all) {
+///     assert_eq!(one.without_fold, other.without_fold);
+///     assert_ne!(Some(&other.without_fold), other.of_all_rows.as_ref());
+/// }
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 pub fn fit_gradient_folds<'a>(
@@ -134,7 +142,7 @@ pub fn fit_gradient_folds<'a>(
     folds: impl Into<BagFolds<'a>>,
     params: &GradientParams,
     interrupt: &Interrupt,
-) -> Result<Vec<GradientBoosted>, RankError> {
+) -> Result<Vec<GradientFold>, RankError> {
     let folds = folds.into();
     let (columns, labels) = match rows.into() {
         TrainingRows::Memory(columns, labels) => (columns, labels),
@@ -154,7 +162,11 @@ pub fn fit_gradient_folds<'a>(
     let params = GradientParams { n_bags: usize::from(folds.n_folds), ..params.clone() };
     let given = GradientExtras { folds: Some(folds), ..GradientExtras::default() };
     let bags = fit_all_bags(columns, labels, &params, &given, interrupt)?;
-    bags.into_iter().map(|bag| with_threshold(bag.parts, columns, labels)).collect()
+    let finished = |mut bag: Bag<Scores>| {
+        bag.parts = with_threshold(bag.parts, columns, labels)?;
+        Ok(GradientFold::new(bag))
+    };
+    bags.into_iter().map(finished).collect()
 }
 
 /// Checks that there are folds, and rows of both classes in each.
@@ -177,17 +189,17 @@ fn check_folds(folds: &Folds, labels: &Labels<'_>) -> Result<(), RankError> {
     Ok(())
 }
 
-/// The model of some trees, with the threshold from the rows of the fit.
+/// Some trees with the threshold from the rows of the fit.
 fn with_threshold(
     mut parts: GradientFields,
     columns: &Columns<'_>,
     labels: &Labels<'_>,
-) -> Result<GradientBoosted, RankError> {
+) -> Result<GradientFields, RankError> {
     if parts.loss != Loss::Log {
         let scores = GradientBoosted::new(parts.clone()).score(columns)?;
         parts.threshold = threshold(parts.loss, &scores, labels)?;
     }
-    Ok(GradientBoosted::new(parts))
+    Ok(parts)
 }
 
 /// Fits the bags, with thresholds of 0.
@@ -227,8 +239,8 @@ fn fit_all_bags(
             return Err(err.in_validation());
         }
     }
-    if given.folds.is_some() || given.validation.is_some() || given.earlier.is_some() {
-        // Models without single folds score the rows of theirs; else no row of the fit is left out.
+    if given.validation.is_some() || given.earlier.is_some() {
+        // No row of the fit is held out.
         params = params.without_refit_of_leaves();
     }
     let level_codes = LevelCodes::new(columns, labels)?;

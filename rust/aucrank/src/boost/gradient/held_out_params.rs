@@ -57,10 +57,8 @@ pub enum GradientRefit {
     None,
     /// The values of the leaves, tree by tree: each is that of a Newton step of all rows at the
     /// scores of the trees before. The splits are kept. Nothing is set again if validation rows are
-    /// given, if an earlier fit goes on, or by [`fit_gradient_folds`]; losses over pairs, chosen pairs
-    /// of features and directions of features are refused.
-    ///
-    /// [`fit_gradient_folds`]: crate::boost::fit_gradient_folds
+    /// given or an earlier fit goes on; losses over pairs, chosen pairs of features and directions of
+    /// features are refused.
     Leaves,
     /// All trees.
     Trees,

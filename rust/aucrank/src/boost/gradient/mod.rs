@@ -70,6 +70,7 @@ mod tests;
 mod tree;
 mod tree_rows;
 
+pub use begun::GradientFold;
 pub use fit::{fit_gradient_boosting, fit_gradient_folds};
 pub use fit_data::{BagFolds, GradientExtras};
 pub use held_out::GradientHeldOut;

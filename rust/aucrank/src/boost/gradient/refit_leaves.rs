@@ -12,14 +12,15 @@ use super::sums::LeafGradients;
 use crate::RankError;
 use crate::data::{LARGEST_SUM, snap};
 
-/// Sets the values of all bags again; of none if the time of the fit is over before the end.
+/// Sets the values of all bags again; of none if the time of the fit is over before the end. Each bag
+/// keeps its own trees, too: they alone score the rows that it holds out.
 pub(super) fn refit_leaves<S: BagSource>(bags: &mut [BagFit<'_, S>]) -> Result<(), RankError> {
     S::side_by_side(bags.iter_mut().collect(), |bag, line| {
         bag.refitted = refitted(bag, line)?;
         Ok(())
     })?;
-    if bags.iter().all(|bag| bag.refitted.is_some()) {
-        bags.iter_mut().for_each(BagFit::take_refitted);
+    if bags.iter().any(|bag| bag.refitted.is_none()) {
+        bags.iter_mut().for_each(|bag| bag.refitted = None);
     }
     Ok(())
 }

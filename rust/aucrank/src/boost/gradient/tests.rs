@@ -495,14 +495,35 @@ fn values_that_are_set_again_are_newton_steps_of_all_rows() {
             assert!((new.weights()[0] - n_rows).abs() < 1e-6);
             scores.iter_mut().zip(found).for_each(|(score, value)| *score += value);
         }
-        // Models without single folds keep their values: these rows have had no part in them.
-        let folds = |refit| {
-            let mut params = by_folds(Loss::Log);
-            params.held_out.as_mut().unwrap().refit = refit;
-            let interrupt = Interrupt::default();
-            fit_gradient_folds((&columns, &sample.labels()), 5, &params, &interrupt).unwrap()
-        };
-        assert_eq!(folds(GradientRefit::Leaves), folds(GradientRefit::None));
+    }
+}
+
+#[test]
+fn folds_keep_the_models_without_them_where_values_are_set_again() {
+    let sample = Sample::new(400);
+    let (columns, labels) = (sample.columns(), sample.labels());
+    let params = |refit| {
+        let mut params = by_folds(Loss::Log);
+        params.held_out.as_mut().unwrap().refit = refit;
+        params
+    };
+    let folds = |refit| {
+        let interrupt = Interrupt::default();
+        fit_gradient_folds((&columns, &labels), 5, &params(refit), &interrupt).unwrap()
+    };
+    let (before, after) = (folds(GradientRefit::None), folds(GradientRefit::Leaves));
+    let models = |of: &[GradientFold]| -> Vec<GradientBoosted> {
+        of.iter().map(|fold| fold.without_fold.clone()).collect()
+    };
+    assert_eq!(models(&before), models(&after));
+    assert!(before.iter().all(|fold| fold.of_all_rows.is_none()));
+    // The models for new rows are the bags of one fit.
+    let scores = sample.fit(&params(GradientRefit::Leaves)).score(&columns).unwrap();
+    let of_folds = after.iter().map(|fold| fold.of_all_rows.as_ref().unwrap());
+    let of_folds: Vec<Vec<f64>> = of_folds.map(|model| model.score(&columns).unwrap()).collect();
+    for (row, score) in scores.into_iter().enumerate() {
+        let mean = of_folds.iter().map(|scores| scores[row]).sum::<f64>() / 5.0;
+        assert!((score - mean).abs() < 1e-8, "{score} {mean}");
     }
 }
 
@@ -532,9 +553,11 @@ fn bags_without_a_fold_are_fits_to_the_others_and_stop_where_their_mean_is_best(
         let params = GradientParams { seed: 4, learning_rate: Some(0.3), ..by_folds(loss) };
         let stopping = params.held_out.unwrap();
         let folds = Folds::deal(&columns, &labels, 5, params.seed, &Interrupt::default()).unwrap();
-        let models =
+        let of_folds =
             fit_gradient_folds((&columns, &labels), &folds, &params, &Interrupt::default())
                 .unwrap();
+        let models: Vec<&GradientBoosted> =
+            of_folds.iter().map(|fold| &fold.without_fold).collect();
         let paths: Vec<&GradientHeldOut> =
             models.iter().map(|model| model.held_out().unwrap()).collect();
         let n_values = paths[0].values.len();

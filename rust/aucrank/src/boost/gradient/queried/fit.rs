@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::super::bags::{BagFit, RoundTerms, average, bag_seed};
+use super::super::begun::{Bag, GradientFold};
 use super::super::best_split::SearchMemory;
 use super::super::draws::Draw;
 use super::super::gain::mass_shift;
@@ -12,7 +13,7 @@ use super::super::grown::Grown;
 use super::super::held_out_params::{HeldOutMeasure, HeldOutRows};
 use super::super::histogram::BinLayout;
 use super::super::loss::{Loss, mean_log_loss};
-use super::super::model::{GradientBoosted, GradientFields};
+use super::super::model::GradientBoosted;
 use super::super::pair_merit::{StepSums, newton_steps};
 use super::super::pair_steps::PairSteps;
 use super::super::params::GradientParams;
@@ -46,11 +47,11 @@ pub(in crate::boost::gradient) fn fit_gradient_boosting_rows(
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<GradientBoosted, RankError> {
-    let mut bags = fit_bags(rows, params, interrupt)?;
+    let mut parts = fit_bags(rows, params, interrupt, |bag| bag.into_final())?;
     let parts = if params.n_bags == 1 {
-        bags.swap_remove(0).without_unasked_pairs()
+        parts.swap_remove(0).without_unasked_pairs()
     } else {
-        average(bags)
+        average(parts)
     };
     Ok(GradientBoosted::new(parts))
 }
@@ -61,7 +62,7 @@ pub(in crate::boost::gradient) fn fit_gradient_folds_rows(
     n_folds: u16,
     params: &GradientParams,
     interrupt: &Interrupt,
-) -> Result<Vec<GradientBoosted>, RankError> {
+) -> Result<Vec<GradientFold>, RankError> {
     params.check_folds()?;
     let order = FitId::new(rows.fit_number).order(rows.rows, params.seed, interrupt)?;
     let n_folds = usize::from(order.folds(n_folds).n_folds());
@@ -71,18 +72,17 @@ pub(in crate::boost::gradient) fn fit_gradient_folds_rows(
         return Err(RankError::BadParameter { name, value, rule });
     }
     params.validate(rows.rows.frame().features().len())?;
-    // These models score the rows of their folds.
-    let params = GradientParams { n_bags: n_folds, ..params.without_refit_of_leaves() };
-    let bags = fit_bags(rows, &params, interrupt)?;
-    Ok(bags.into_iter().map(GradientBoosted::new).collect())
+    let params = GradientParams { n_bags: n_folds, ..params.clone() };
+    fit_bags(rows, &params, interrupt, |bag| GradientFold::new(bag))
 }
 
-/// Fits all bags, whose scores need no threshold.
-fn fit_bags(
+/// Fits all bags, whose scores need no threshold, and finishes each.
+fn fit_bags<T>(
     NumberedRows { rows, fit_number }: NumberedRows<'_>,
     params: &GradientParams,
     interrupt: &Interrupt,
-) -> Result<Vec<GradientFields>, RankError> {
+    finished: impl Fn(Bag<StepLog<'_, BagStep>>) -> T,
+) -> Result<Vec<T>, RankError> {
     let frame = rows.frame();
     params.validate(frame.features().len())?;
     check_monotonic(&params.monotonic, &frame.n_levels())?;
@@ -91,7 +91,7 @@ fn fit_bags(
     frame.total().check_classes()?;
     let elsewhere = RowsElsewhere { rows, fit: FitId::new(fit_number), interrupt };
     let bags = in_one_series(&QueriedFit::new(&elsewhere)?, params)?;
-    Ok(bags.into_iter().map(|bag| bag.parts).collect())
+    Ok(bags.into_iter().map(finished).collect())
 }
 
 /// Checks that a fit needs only sums.

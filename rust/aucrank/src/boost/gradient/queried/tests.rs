@@ -124,8 +124,12 @@ fn models_are_the_same_from_memory_a_file_and_a_cluster() {
 #[test]
 fn models_without_each_fold_are_those_of_memory() {
     let (n_rows, n_folds, interrupt) = (1200, 4, Interrupt::default());
-    let params = stopped(HeldOutRows::Fold, 2, GradientRefit::None);
-    for weights in [Weights::None, Weights::Whole, Weights::Fractions] {
+    for (weights, refit) in [
+        (Weights::None, GradientRefit::None),
+        (Weights::Whole, GradientRefit::Leaves),
+        (Weights::Fractions, GradientRefit::Leaves),
+    ] {
+        let params = stopped(HeldOutRows::Fold, 2, refit);
         let data = Data::new(n_rows, weights);
         let bounds = uneven(n_rows, 7);
         let frame = data.survey(&bounds, binning(&params));
