@@ -77,7 +77,8 @@ MODELS = {
     "logistic": Prepared(),
     "logistic, with thresholds": Prepared(thresholds="auto"),
     "LinearRanker()": LinearRanker(),
-    **{name: LinearRanker(thresholds=n) for n, name in OURS.items()},
+    "LinearRanker(interactions=None)": LinearRanker(interactions=None),
+    **{name: LinearRanker(thresholds=n, interactions=None) for n, name in OURS.items()},
 }
 
 
@@ -113,14 +114,14 @@ def main():
         for name in options.models:
             auc, time = measure(MODELS[name], X, y, options.repeats)
             found[name][data] = auc
-            print(f"  {name:28}{auc:9.2f}{time:9.0f} ms", flush=True)
+            print(f"  {name:32}{auc:9.2f}{time:9.0f} ms", flush=True)
     print("mean over sets")
     for name, aucs in found.items():
-        print(f"  {name:28}{np.mean([*aucs.values()]):9.2f}")
+        print(f"  {name:32}{np.mean([*aucs.values()]):9.2f}")
     tried = np.array([[*found[name].values()] for name in OURS.values() if name in found])
     if len(tried) > 1 and tried.shape[1] > 1:
         others = tried.sum(axis=1, keepdims=True) - tried
-        print(f"  {'left out':28}{tried[others.argmax(axis=0), range(tried.shape[1])].mean():9.2f}")
+        print(f"  {'left out':32}{tried[others.argmax(axis=0), range(tried.shape[1])].mean():9.2f}")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,7 @@ WITH_CATEGORIES = {
     "terms": AURORA(radius=1.5, depth="shallow", max_features=12, selection=None),
     "standardised": LinearRanker(thresholds=None),
     "thresholds and levels": LinearRanker(C=10.0),
+    "terms of two features": LinearRanker(),
 }
 OF_NUMBERS = {
     "weights": RankOpt(radii=(1.0,)),
@@ -65,10 +66,22 @@ NOT_IN_SQL = {
 }
 
 
+def with_joint_effects(X):
+    """Return labels that depend on a ratio, a difference, and cells of two features."""
+    ratio = X["income"] / X["months"].where(X["months"] > 0)
+    difference = X["age"] - X["months"]
+    cells = (X["trade"] == "cook") == (X["age"] < 40)
+    score = (ratio > 100).astype(float) - (ratio < 60) + np.sign(difference - 12) + 1.5 * cells
+    rng = np.random.default_rng(2)
+    return np.where(score + rng.logistic(0, 0.7, len(X)) > 0.7, "bad", "fine")
+
+
 def fitted_formula(name):
     """Return a model of a name, and new rows with values and gaps that it has not seen."""
     X, y = loans(1200, 0)
     new, _ = loans(400, 1)
+    if name == "terms of two features":
+        y = with_joint_effects(X)
     if name in OF_NUMBERS:
         X, new = (frame.drop(columns="trade") for frame in (X, new))
     else:

@@ -24,6 +24,7 @@ NO_SUMS = {
     "means of special values": "Quotient",
     "standardised": "Linear",
     "thresholds and levels": "Linear",
+    "terms of two features": "Linear",
     "weights": "Linear",
     "lines": "StepsOf",
     "program of lines": "Program",

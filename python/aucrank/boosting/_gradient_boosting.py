@@ -782,7 +782,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
     def _fit_folds_rows(
         self, rows: Rows, context: RowsContext, n_folds: int
     ) -> list[tuple[_core.GradientBoosted, _core.GradientBoosted]]:
-        """Return the same of rows that are queried for sums, in folds that are dealt by the seed."""
+        """Return the same of rows that are queried for sums, in folds dealt by the seed."""
         return _core.fit_gradient_folds(
             (rows, context.fit_number),
             None,

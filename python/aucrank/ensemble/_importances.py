@@ -113,9 +113,7 @@ def _batches(n_features: int, n_rows: int) -> list[list[int | None]]:
     return [every[first : first + at_once] for first in range(0, len(every), at_once)]
 
 
-def _scores(
-    rows: DrawnRows, shuffled: Sequence[int | None], n_threads: int
-) -> NDArray[np.float64]:
+def _scores(rows: DrawnRows, shuffled: Sequence[int | None], n_threads: int) -> NDArray[np.float64]:
     """Return the scores of the rows, once with each of some features permuted."""
     columns = _with_each_shuffled(rows.sample.columns, rows.order, shuffled)
     scores = np.zeros(rows.sample.n_rows * len(shuffled))

@@ -92,7 +92,7 @@ class Member(Protocol):
     def fit_folds(
         self, of_row: NDArray[np.intp], n_folds: int, seed: int, n_threads: int, end: float | None
     ) -> Sequence[tuple[Any, Any]]:
-        """Return a model without each fold, and the one for new rows, given the fold of each row."""
+        """Return a model without each fold, and that for new rows, given the fold of each row."""
 
     def ask(self, model: Any, rows: NDArray[np.intp], n_threads: int) -> NDArray[np.float64]:
         """Return the scores of some rows."""

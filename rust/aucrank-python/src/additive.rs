@@ -266,6 +266,11 @@ impl PyLinearModel {
     fn steps(&self) -> PyResult<String> {
         to_json(self.0.steps())
     }
+
+    /// Terms of two features as JSON text.
+    fn joint_terms(&self) -> PyResult<String> {
+        to_json(self.0.joint_terms())
+    }
 }
 
 /// Fits a linear model; `params` is the JSON form of [`LinearParams`].

@@ -158,7 +158,10 @@ class _ExpressionWriter:
             case LevelSteps():
                 self._level_steps(parent, formula)
             case StepsOf(of, thresholds, values):
-                self._halved(parent, self.field("argument", of), thresholds, values)
+                argument = self.field("argument", of)
+                if _may_be_missing(of):
+                    parent = self._unless_missing(parent, argument, values[-1])
+                self._halved(parent, argument, thresholds, values)
             case Linear(terms, intercept):
                 self._sum(parent, [*terms, *([Constant(intercept)] if intercept else [])])
             case Indicator(condition, value):
@@ -194,22 +197,22 @@ class _ExpressionWriter:
         self._tree(choice, nodes, node.left)
         self._tree(choice, nodes, node.right)
 
-    def _unless_missing(self, parent: Element, feature: int, missing: float) -> Element:
-        """Add the choice of a value if a feature is missing; the caller adds the other side."""
+    def _unless_missing(self, parent: Element, field: str, missing: float) -> Element:
+        """Add the choice of a value if a field is missing; the caller adds the other side."""
         choice = add(parent, "Apply", function="if")
-        self._field_ref(add(choice, "Apply", function="isMissing"), feature)
+        add(add(choice, "Apply", function="isMissing"), "FieldRef", field=field)
         constant(choice, repr(missing))
         return choice
 
     def _number_steps(self, parent: Element, steps: NumberSteps) -> None:
-        parent = self._unless_missing(parent, steps.feature, steps.missing)
+        name = self._schema.shown_name(steps.feature)
+        parent = self._unless_missing(parent, name, steps.missing)
         for special, value in steps.special:
             parent = add(parent, "Apply", function="if")
             test = add(parent, "Apply", function="equal")
             self._field_ref(test, steps.feature)
             constant(test, repr(special))
             constant(parent, repr(value))
-        name = self._schema.shown_name(steps.feature)
         self._halved(parent, name, steps.thresholds, steps.values)
 
     def _halved(
@@ -230,7 +233,8 @@ class _ExpressionWriter:
     def _level_steps(self, parent: Element, steps: LevelSteps) -> None:
         levels = self._schema.features[steps.feature].levels or ()
         of_missing = steps.values[levels.index(None)] if None in levels else steps.missing
-        parent = self._unless_missing(parent, steps.feature, of_missing)
+        name = self._schema.shown_name(steps.feature)
+        parent = self._unless_missing(parent, name, of_missing)
         for codes, value in steps.by_value():
             known = [code for code in codes if levels[code] is not None]
             if value == steps.missing or not known:
@@ -264,7 +268,8 @@ class _ExpressionWriter:
             return
         scale = term.scale
         if term.fill is None:
-            parent = self._unless_missing(parent, term.feature, 0.0)
+            name = self._schema.shown_name(term.feature)
+            parent = self._unless_missing(parent, name, 0.0)
         product = add(parent, "Apply", function="*")
         constant(product, repr(term.weight))
         within = product
@@ -292,7 +297,8 @@ class _ExpressionWriter:
     def _filled(self, parent: Element, term: LinearTerm) -> None:
         """Add the number of a term, before it is standardised."""
         if term.fill is not None:
-            parent = self._unless_missing(parent, term.feature, term.fill)
+            name = self._schema.shown_name(term.feature)
+            parent = self._unless_missing(parent, name, term.fill)
         self._computed(parent, term.feature, term.operations)
 
     def _computed(self, parent: Element, feature: int, operations: Sequence[Operation]) -> None:
@@ -316,6 +322,8 @@ class _ExpressionWriter:
             constant(quotient, repr(denominator.value))
             return
         below = self.field("denominator", denominator)
+        if _may_be_missing(denominator):
+            parent = self._unless_missing(parent, below, otherwise)
         choice = add(parent, "Apply", function="if")
         is_above = add(choice, "Apply", function="greaterThan")
         add(is_above, "FieldRef", field=below)
@@ -442,6 +450,19 @@ class _ExpressionWriter:
         for code in codes:
             if (level := levels[code]) is not None:
                 add(known, "Constant", dataType=kind).text = text_of(level)
+
+
+def _may_be_missing(formula: Formula) -> bool:
+    """Whether a formula has no value where numbers are missing that it weighs as they are."""
+    match formula:
+        case Linear(terms):
+            return any(
+                isinstance(term, LinearTerm) and term.scale is None and term.fill is None
+                for term in terms
+            )
+        case Quotient(numerator, denominator):
+            return _may_be_missing(numerator) or _may_be_missing(denominator)
+    return False
 
 
 def _truth(parent: Element, *, holds: bool) -> None:

@@ -23,7 +23,10 @@ mod scorecard;
 
 pub use bins::{BinSum, BinnedFeature, Direction};
 pub use cut_search::{RawAsk, RawRows, RawSums};
-pub use linear::{LinearModel, LinearParams, NumberTerm, Thresholds, fit_linear};
+pub use linear::{
+    Arithmetic, ArithmeticTerm, JointTerm, LinearModel, LinearParams, NumberTerm, Thresholds,
+    fit_linear,
+};
 pub use mad2c::{Mad2c, Mad2cParams, fit_mad2c};
 pub use point_counts::{DriftCounts, PointCounts};
 pub use points::{CardRows, RankedRows, ScorecardParams, build_scorecard};

@@ -36,10 +36,10 @@ pub use boosted_model::BoostedModel;
 pub use error::BoostError;
 pub(crate) use gradient::{AskBag, AskMass, AskTrial};
 pub use gradient::{
-    Axis, AxisPlaces, BagFolds, GradientBag, GradientBoosted, GradientExtras, GradientFold,
-    GradientHeldOut, GradientHeldOutParams, GradientNode, GradientParams, GradientRefit,
-    GradientTree, HeldOutMeasure, HeldOutRows, Interactions, LeafRows, Loss, PairTerm,
-    fit_gradient_boosting, fit_gradient_folds,
+    BagFolds, GradientBag, GradientBoosted, GradientExtras, GradientFold, GradientHeldOut,
+    GradientHeldOutParams, GradientNode, GradientParams, GradientRefit, GradientTree,
+    HeldOutMeasure, HeldOutRows, Interactions, LeafRows, Loss, fit_gradient_boosting,
+    fit_gradient_folds,
 };
 pub(crate) use marti::AskProgram;
 pub use marti::{

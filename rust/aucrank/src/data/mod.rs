@@ -52,7 +52,7 @@ pub(crate) use input::values::{of_units, to_units};
 pub(crate) use input::weights::{FixedScale, power_of_two_factors, times_power_of_two};
 pub use input::weights::{FixedWeights, WeightRange};
 pub(crate) use logistic::logistic;
-pub(crate) use random::{below, mix};
+pub(crate) use random::{below, mix, shuffled};
 pub(crate) use rates::fold_rates::{FoldRates, N_RATE_FOLDS, SEED_OF_RATES, deal_for_rates};
 pub use rates::level_rates::LevelRates;
 pub(crate) use rates::level_rates::{RateShrinkage, RowSquares, RowUnits};

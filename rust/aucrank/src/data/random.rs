@@ -1,7 +1,7 @@
 //! Derived seeds, and random integers below a bound.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::Rng;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014) after its step.
 pub(crate) fn mix(word: u64) -> u64 {
@@ -17,4 +17,14 @@ pub(crate) fn mix(word: u64) -> u64 {
 pub(crate) fn below(random: &mut Xoshiro256PlusPlus, bound: usize) -> usize {
     // The high half of a product, which avoids a division.
     ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
+}
+
+/// The numbers below `n` in random order.
+pub(crate) fn shuffled(n: usize, seed: u64) -> Vec<usize> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut order: Vec<usize> = (0..n).collect();
+    for i in (1..n).rev() {
+        order.swap(i, below(&mut random, i + 1));
+    }
+    order
 }

@@ -5,12 +5,14 @@
 //! operation, and is the reference for both the fast scorers and the exports. A model without a
 //! closed form is [`Formula::Opaque`], which gives the reason.
 
+mod pair_term;
 mod shapley;
 mod steps;
 mod test;
 mod test_columns;
 mod tree;
 
+pub use pair_term::{Axis, AxisPlaces, PairTerm};
 pub use steps::{StepValues, Steps};
 pub use test::{Condition, OpaqueCondition, Rule, Test};
 pub(crate) use test_columns::{LEAF, SharedColumns, TestColumns, TestReader, next};
@@ -46,7 +48,7 @@ pub enum Formula {
     Tree(DecisionTree),
     /// A step function of one feature.
     Steps(Steps),
-    /// A step function of another formula.
+    /// A step function of another formula; if that is missing, it lies above all thresholds.
     StepsOf {
         /// Its argument.
         of: Box<Formula>,

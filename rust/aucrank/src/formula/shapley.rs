@@ -23,7 +23,8 @@ impl Formula {
     ///
     /// # Errors
     ///
-    /// [`FormulaError::NotASum`] if a part is neither a tree nor a function of one feature;
+    /// [`FormulaError::NotASum`] if a part is neither a tree nor a function of one feature, or steps of
+    /// a number computed from two;
     /// [`FormulaError::NoFormula`] if a part has no formula; [`RankError`] for a value that is
     /// infinite, or missing although it must not be, and if there is no background row.
     ///
@@ -94,6 +95,7 @@ impl Formula {
             | Self::Indicator { .. } => Ok(()),
             Self::Sum(terms) => terms.iter().try_for_each(Self::check_sum),
             Self::Product { of, .. } => of.check_sum(),
+            Self::StepsOf { of, .. } if of.two_features().is_some() => Ok(()),
             Self::StepsOf { .. } => {
                 Err(RankError::Formula(FormulaError::NotASum("a step function of a sum")))
             }
@@ -106,6 +108,29 @@ impl Formula {
                 Err(RankError::Formula(FormulaError::NotASum("a branching program")))
             }
             Self::Opaque(opaque) => Err(RankError::Formula(FormulaError::NoFormula(*opaque))),
+        }
+    }
+}
+
+impl Formula {
+    /// The two features of a ratio or a sum of two numbers.
+    fn two_features(&self) -> Option<[usize; 2]> {
+        let single = |of: &Self| match of {
+            Self::Linear(linear) => match &linear.terms[..] {
+                [term] => Some(term.feature),
+                _ => None,
+            },
+            _ => None,
+        };
+        match self {
+            Self::Linear(linear) => match &linear.terms[..] {
+                [first, second] => Some([first.feature, second.feature]),
+                _ => None,
+            },
+            Self::Quotient { numerator, denominator, .. } => {
+                Some([single(numerator)?, single(denominator)?])
+            }
+            _ => None,
         }
     }
 }
@@ -184,6 +209,11 @@ impl<'a> Walk<'a> {
             }
             Formula::Sum(terms) => terms.iter().for_each(|term| self.add(term, factor)),
             Formula::Product { factor: own, of } => self.add(of, factor * own),
+            Formula::StepsOf { of, .. } => {
+                if let Some(features) = of.two_features() {
+                    self.add_joint(formula, features, factor);
+                }
+            }
             Formula::Quotient { numerator, denominator, .. } => {
                 if let Some(constant) = constant(denominator) {
                     self.add(numerator, factor / constant);
@@ -192,6 +222,20 @@ impl<'a> Walk<'a> {
             // Constants add nothing; `check_sum` rejects the rest.
             _ => {}
         }
+    }
+
+    /// Adds those of a function of two features, by the definition.
+    fn add_joint(&mut self, formula: &Formula, [first, second]: [usize; 2], factor: f64) {
+        let value = |from: [&[f64]; 2]| {
+            let mut mixed = self.other.to_vec();
+            (mixed[first], mixed[second]) = (from[0][first], from[1][second]);
+            formula.value(&mixed).unwrap_or(f64::NAN)
+        };
+        let (row, other) = (self.row, self.other);
+        let [none, of_first, of_second, both] =
+            [[other, other], [row, other], [other, row], [row, row]].map(value);
+        self.parts[first] += factor * 0.5 * ((of_first - none) + (both - of_second));
+        self.parts[second] += factor * 0.5 * ((of_second - none) + (both - of_first));
     }
 
     fn add_node(&mut self, tree: &DecisionTree, place: usize, factor: f64) {
@@ -401,7 +445,27 @@ mod tests {
                     intercept: 1.0,
                 }),
                 Formula::Indicator { condition: self.condition(3), value: 5.0 },
+                computed(Formula::Quotient {
+                    numerator: Box::new(plain_sum(&[(0, 1.0)])),
+                    denominator: Box::new(plain_sum(&[(2, 1.0)])),
+                    otherwise: f64::MAX,
+                }),
+                computed(plain_sum(&[(1, 1.0), (2, -1.0)])),
             ])
+        }
+    }
+
+    fn plain_sum(terms: &[(usize, f64)]) -> Formula {
+        let term = |&(feature, weight)| LinearTerm { feature, weight, scale: None };
+        Formula::Linear(Linear { terms: terms.iter().map(term).collect(), intercept: 0.0 })
+    }
+
+    /// Steps of a number, the last one if it is missing.
+    fn computed(of: Formula) -> Formula {
+        Formula::StepsOf {
+            of: Box::new(of),
+            thresholds: vec![0.5, 1.5, f64::MAX],
+            values: vec![-1.0, 0.25, 3.0, 8.0],
         }
     }
 

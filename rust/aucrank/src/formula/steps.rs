@@ -122,7 +122,8 @@ impl From<&FeatureTerm> for Steps {
 
 /// The value of the step that an argument lies on.
 pub(super) fn step(thresholds: &[f64], values: &[f64], argument: f64) -> f64 {
-    values[thresholds.iter().filter(|&&threshold| threshold <= argument).count()]
+    // A missing argument is above all.
+    values[thresholds.iter().filter(|&&at| argument.is_nan() || at <= argument).count()]
 }
 
 impl Test {

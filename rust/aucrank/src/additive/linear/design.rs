@@ -259,7 +259,7 @@ struct Plan {
 }
 
 impl Design {
-    /// Chooses the parts and copies the rows.
+    /// Chooses the parts and copies the rows. Numbers from column `n_with_lines` on have steps only.
     ///
     /// Another thread may write to the data meanwhile: the fit uses these copies only, so that a
     /// value never changes.
@@ -268,6 +268,7 @@ impl Design {
         labels: &Labels<'_>,
         rows: &DistinctRows,
         n_thresholds: usize,
+        n_with_lines: usize,
         interrupt: &Interrupt,
     ) -> Result<Self, RankError> {
         let moments = ValueMoments::of(columns, labels, interrupt)?;
@@ -292,7 +293,7 @@ impl Design {
         let plans = parallel::try_map((0..columns.n_features()).collect(), plan)?;
         let (mut numbers, mut tables) = (Vec::new(), Vec::<CellTable>::new());
         for (feature, Plan { number, table }) in plans.into_iter().enumerate() {
-            numbers.extend(number);
+            numbers.extend(number.filter(|_| feature < n_with_lines));
             if let Some((cells, has_missing)) = table {
                 tables.push(CellTable {
                     feature,

@@ -2,6 +2,9 @@
 //! thresholds, and categories.
 
 mod design;
+mod interactions;
+mod joint_columns;
+mod joint_term;
 mod model;
 mod rate_columns;
 mod solver;
@@ -13,13 +16,20 @@ use crate::roc::{auc, weighted_auc};
 use crate::{Interrupt, RankError, parallel};
 
 use design::{Design, DistinctRows};
+use interactions::{InteractionSearch, n_searched};
+use joint_columns::JointColumns;
+pub use joint_term::{Arithmetic, ArithmeticTerm, JointTerm};
 use model::LinearFields;
 pub use model::{LinearModel, NumberTerm};
 use rate_columns::LinearRates;
-use solver::Problem;
+use solver::{Problem, Solution};
 
 /// Maximum number of thresholds of a number.
 const MOST_THRESHOLDS: usize = 1000;
+
+/// Maximum number of terms of two features, if it is not given; and the greatest.
+const USUAL_INTERACTIONS: usize = 30;
+const MOST_INTERACTIONS: usize = 1000;
 
 /// Distinct rows from which importances are computed: a random sample.
 const JUDGED_ROWS: usize = 20_000;
@@ -101,6 +111,8 @@ pub struct LinearParams {
     pub c: f64,
     /// Thresholds of numbers.
     pub thresholds: Thresholds,
+    /// Maximum number of terms of two features; at most 1000, 0 for none.
+    pub interactions: usize,
     /// Maximum number of iterations; at least 1.
     pub max_iterations: usize,
     /// An iteration that decreases the objective, divided by the total weight of the rows, by less
@@ -110,7 +122,13 @@ pub struct LinearParams {
 
 impl Default for LinearParams {
     fn default() -> Self {
-        Self { c: 0.1, thresholds: Thresholds::default(), max_iterations: 100, tolerance: 1e-10 }
+        Self {
+            c: 0.1,
+            thresholds: Thresholds::default(),
+            interactions: USUAL_INTERACTIONS,
+            max_iterations: 100,
+            tolerance: 1e-10,
+        }
     }
 }
 
@@ -130,6 +148,9 @@ impl LinearParams {
         {
             return bad("thresholds", most.to_string(), "from 1 to 1000");
         }
+        if self.interactions > MOST_INTERACTIONS {
+            return bad("interactions", self.interactions.to_string(), "at most 1000");
+        }
         if self.max_iterations == 0 {
             return bad("max_iterations", "0".to_owned(), "at least 1");
         }
@@ -147,7 +168,9 @@ impl LinearParams {
 /// quantiles; categories have a weight each, except those of fewer than 0.2 % of the rows, which
 /// count as missing; if these hold more than 5 % of the rows, the rate of each category counts in
 /// addition to its weight, learned from its rate in other folds of the rows; a missing value has
-/// its own weight if the training rows have any. The model does not depend on the order of the rows
+/// its own weight if the training rows have any. If the residuals of this score depend on two
+/// features together more than shuffled ones do, cells of these features, or
+/// steps of their ratio or difference, are further terms ([`JointTerm`]), and all weights are fitted again. The model does not depend on the order of the rows
 /// or the number of threads, and weight k equals k copies of a row.
 ///
 /// # Errors
@@ -187,20 +210,41 @@ pub fn fit_linear(
     let n_thresholds = params.thresholds.most(labels.total().rows);
     let rates = LinearRates::new(columns, labels, interrupt)?;
     let with_rates = rates.behind(columns)?;
-    let design = Design::new(&with_rates, labels, &rows, n_thresholds, interrupt)?;
     let shares = rows.shares();
-    let problem = Problem {
-        design: &design,
-        positive: &rows.positive,
-        shares: &shares,
-        ridge: ridge(params.c, labels),
-        max_iterations: params.max_iterations,
-        tolerance: params.tolerance,
-        interrupt,
+    let n_with_lines = with_rates.n_features();
+    let solve = |columns: &Columns<'_>| {
+        let design = Design::new(columns, labels, &rows, n_thresholds, n_with_lines, interrupt)?;
+        let problem = Problem {
+            design: &design,
+            positive: &rows.positive,
+            shares: &shares,
+            ridge: ridge(params.c, labels),
+            max_iterations: params.max_iterations,
+            tolerance: params.tolerance,
+            interrupt,
+        };
+        let solution = problem.solve()?;
+        let cells = design.to_cells(&solution.columns);
+        Ok::<_, RankError>((design, solution, cells))
     };
-    let solution = problem.solve()?;
+    let mut solved = solve(&with_rates)?;
+    let search = |(design, solution, cells): &(Design, Solution, Vec<f64>)| {
+        let search = InteractionSearch {
+            columns,
+            labels,
+            rows: &rows,
+            parts: &rates.feature_parts(design, cells, n_searched(&rows)),
+            intercept: solution.intercept,
+            interrupt,
+        };
+        search.found(params.interactions)
+    };
+    let joint = JointColumns::new(columns, search(&solved)?, n_with_lines);
+    if joint.len() > 0 {
+        solved = solve(&joint.behind(&with_rates)?)?;
+    }
+    let (design, solution, cells) = solved;
 
-    let cells = design.to_cells(&solution.columns);
     let number = |(number, &weight): (&design::Number, &f64)| NumberTerm {
         feature: number.feature,
         weight,
@@ -209,22 +253,32 @@ pub fn fit_linear(
     };
     let mut numbers = design.numbers.iter().zip(&cells).map(number).collect();
     let mut steps = design.tables.iter().map(|table| table.term(&cells[table.cells()])).collect();
+    let (places, joint_terms): (Vec<usize>, Vec<JointTerm>) =
+        joint.take_out(&mut steps).into_iter().unzip();
     rates.take_out(&mut numbers, &mut steps);
     let mut model = LinearModel::new(LinearFields {
         n_levels: columns.iter().map(crate::data::Column::n_levels).collect(),
         numbers,
         steps,
         intercept: solution.intercept,
-        means: vec![0.0; columns.n_features()],
+        means: vec![0.0; columns.n_features() + joint_terms.len()],
+        joint: joint_terms,
         importances: vec![0.0; columns.n_features()],
         n_iterations: solution.n_iterations,
         has_converged: solution.has_converged,
     });
-    let mut means = design.mean_parts(&cells, &shares, with_rates.n_features());
+    let mut means = design.mean_parts(&cells, &shares, n_with_lines + joint.len());
     rates.set_means(columns, &rows, model.steps(), &mut means);
+    let of_joint: Vec<f64> = places.iter().map(|&column| means[column]).collect();
     means.truncate(columns.n_features());
+    means.extend(of_joint);
     model.set_means(&means);
-    let importances = importances(&design, &rates, &cells, &rows, interrupt)?;
+    let parts_of = |n_rows| {
+        let mut parts = rates.feature_parts(&design, &cells, n_rows);
+        joint.share(&mut parts);
+        parts
+    };
+    let importances = importances(columns.n_features(), parts_of, &rows, interrupt)?;
     model.set_importances(importances);
     Ok(model)
 }
@@ -238,11 +292,10 @@ fn ridge(c: f64, labels: &Labels<'_>) -> f64 {
 }
 
 /// For each feature the loss of AUC on a sample of the training rows if it contributes equally to
-/// all.
+/// all, given the contributions of features to the scores of the first rows.
 fn importances(
-    design: &Design,
-    rates: &LinearRates,
-    cells: &[f64],
+    n_features: usize,
+    parts_of: impl Fn(usize) -> Vec<(usize, Vec<f64>)>,
     rows: &DistinctRows,
     interrupt: &Interrupt,
 ) -> Result<Vec<f64>, RankError> {
@@ -257,7 +310,7 @@ fn importances(
     let auc_of = |scores: &[f64]| {
         if is_counted { auc(scores, positive) } else { weighted_auc(scores, positive, &weights) }
     };
-    let parts = rates.feature_parts(design, cells, n_rows);
+    let parts = parts_of(n_rows);
     let mut scores = vec![0.0; n_rows];
     for (_, part) in &parts {
         scores.iter_mut().zip(part).for_each(|(score, part)| *score += part);
@@ -268,7 +321,7 @@ fn importances(
         let without: Vec<f64> = scores.iter().zip(part).map(|(score, part)| score - part).collect();
         Ok((*feature, full - auc_of(&without)?))
     };
-    let mut importances = vec![0.0; rates.n_features()];
+    let mut importances = vec![0.0; n_features];
     for (feature, importance) in parallel::try_map(parts.iter().collect(), of_feature)? {
         importances[feature] = importance;
     }

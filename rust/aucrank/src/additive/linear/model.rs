@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::design::{MOST_DEVIATIONS, UNIT, standardised};
+use super::joint_term::JointTerm;
 use crate::RankError;
 use crate::data::{Columns, FeatureTerm, logistic};
 use crate::formula::{Formula, Linear, LinearTerm, Scale};
@@ -78,8 +79,12 @@ pub(super) struct LinearFields {
     pub(super) n_levels: Vec<Option<u32>>,
     pub(super) numbers: Vec<NumberTerm>,
     pub(super) steps: Vec<FeatureTerm>,
+    /// Terms of two features.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) joint: Vec<JointTerm>,
     pub(super) intercept: f64,
-    /// Mean contribution of each feature to the scores of the training rows.
+    /// Mean contribution of each feature, and of each term of two, to the scores of the training
+    /// rows.
     pub(super) means: Vec<f64>,
     pub(super) importances: Vec<f64>,
     pub(super) n_iterations: usize,
@@ -96,6 +101,9 @@ impl LinearModel {
             snap(&mut number.weight, unit / UNIT);
         }
         for term in &mut parts.steps {
+            term.change(|value| (value / unit).round() * unit);
+        }
+        for term in &mut parts.joint {
             term.change(|value| (value / unit).round() * unit);
         }
         snap(&mut parts.intercept, unit);
@@ -128,6 +136,12 @@ impl LinearModel {
     #[must_use]
     pub fn steps(&self) -> &[FeatureTerm] {
         &self.0.steps
+    }
+
+    /// The terms of two features, the strongest first.
+    #[must_use]
+    pub fn joint_terms(&self) -> &[JointTerm] {
+        &self.0.joint
     }
 
     /// Score of a row without contributions of features.
@@ -167,12 +181,15 @@ impl LinearModel {
     /// [`RankError`] if the columns differ from those of the fit in number or kind, or hold
     /// infinity.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let LinearFields { numbers, steps, intercept, .. } = &self.0;
+        let LinearFields { numbers, steps, joint, intercept, .. } = &self.0;
+        let joint: Vec<_> = joint.iter().map(|term| (term.features(), term.reader())).collect();
         self.for_rows(columns, 1, |row, score| {
             let of_numbers = numbers.iter().map(|term| term.value(row[term.feature]));
             let of_steps = steps.iter().map(|term| term.value(row[term.feature]));
+            let of_joint = joint.iter().map(|(features, value)| value(features.map(|at| row[at])));
             // In the order of the formula.
-            score[0] = of_steps.fold(of_numbers.fold(0.0, |a, b| a + b) + intercept, |a, b| a + b);
+            let of_numbers = of_numbers.fold(0.0, |a, b| a + b) + intercept;
+            score[0] = of_steps.chain(of_joint).fold(of_numbers, |a, b| a + b);
         })
     }
 
@@ -190,14 +207,16 @@ impl LinearModel {
         Ok(scores)
     }
 
-    /// Contribution of each feature to the score of each row, row by row, less its mean. They add
-    /// up to the score less [`LinearModel::base_score`] exactly.
+    /// Contribution of each feature to the score of each row, row by row, and then of each of the
+    /// [`LinearModel::joint_terms`], less its mean. They add up to the score less
+    /// [`LinearModel::base_score`] exactly.
     ///
     /// # Errors
     ///
     /// As [`LinearModel::score`].
     pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        let LinearFields { numbers, steps, means, .. } = &self.0;
+        let LinearFields { n_levels, numbers, steps, joint, means, .. } = &self.0;
+        let joint: Vec<_> = joint.iter().map(|term| (term.features(), term.reader())).collect();
         self.for_rows(columns, means.len(), |row, parts| {
             parts.iter_mut().zip(means).for_each(|(part, mean)| *part = -mean);
             for term in numbers {
@@ -205,6 +224,9 @@ impl LinearModel {
             }
             for term in steps {
                 parts[term.feature] += term.value(row[term.feature]);
+            }
+            for (part, (features, value)) in parts[n_levels.len()..].iter_mut().zip(&joint) {
+                *part += value(features.map(|at| row[at]));
             }
         })
     }
@@ -230,7 +252,7 @@ impl LinearModel {
     /// Its score.
     #[must_use]
     pub fn formula(&self) -> Formula {
-        let LinearFields { numbers, steps, intercept, .. } = &self.0;
+        let LinearFields { numbers, steps, joint, intercept, .. } = &self.0;
         let term = |term: &NumberTerm| LinearTerm {
             feature: term.feature,
             weight: term.weight,
@@ -243,7 +265,8 @@ impl LinearModel {
         };
         let linear = Linear { terms: numbers.iter().map(term).collect(), intercept: *intercept };
         let steps = steps.iter().map(|term| Formula::Steps(term.into()));
-        Formula::Sum(std::iter::once(Formula::Linear(linear)).chain(steps).collect())
+        let joint = joint.iter().map(JointTerm::formula);
+        Formula::Sum(std::iter::once(Formula::Linear(linear)).chain(steps).chain(joint).collect())
     }
 
     /// Checks the consistency of a model read from a file.
@@ -252,13 +275,17 @@ impl LinearModel {
     ///
     /// A description of the fault.
     pub fn check(&self) -> Result<(), String> {
-        let LinearFields { n_levels, numbers, steps, means, importances, n_iterations, .. } =
-            &self.0;
+        let LinearFields {
+            n_levels, numbers, steps, joint, means, importances, n_iterations, ..
+        } = &self.0;
         if n_levels.is_empty() {
             return Err("there is no feature".to_owned());
         }
-        for (what, part) in [("means", means), ("importances", importances)] {
-            let (found, expected) = (part.len(), n_levels.len());
+        let n_terms = n_levels.len() + joint.len();
+        for (what, part, expected) in
+            [("means", means, n_terms), ("importances", importances, n_levels.len())]
+        {
+            let found = part.len();
             if found != expected {
                 return Err(format!("{found} {what} for {expected} features"));
             }
@@ -278,6 +305,7 @@ impl LinearModel {
             }
         }
         steps.iter().try_for_each(|term| term.check(n_levels))?;
+        joint.iter().try_for_each(|term| term.check(n_levels))?;
         let bound = self.0.bound();
         if bound.is_nan() || bound > LARGEST {
             return Err("the weights are not finite, or too large".to_owned());
@@ -300,7 +328,8 @@ impl LinearFields {
             term.steps.values().iter().fold(term.missing.abs(), |most, value| most.max(value.abs()))
         });
         let of_means = self.means.iter().map(|mean| mean.abs());
-        let of_parts = of_numbers.chain(of_steps).sum::<f64>();
+        let of_joint = self.joint.iter().map(JointTerm::largest);
+        let of_parts = of_numbers.chain(of_steps).chain(of_joint).sum::<f64>();
         // A mean is no larger than its part.
         self.intercept.abs() + of_parts + of_means.sum::<f64>().max(of_parts)
     }
@@ -332,6 +361,7 @@ mod tests {
                 steps: FeatureSteps::Categorical { values: vec![0.1, -0.7] },
                 missing: 0.2,
             }],
+            joint: Vec::new(),
             intercept: 0.123,
             means: vec![0.0; 3],
             importances: vec![0.0; 3],

@@ -68,11 +68,6 @@ impl LinearRates {
         Columns::new(columns.iter().copied().chain(rates).collect(), columns.n_rows())
     }
 
-    /// Number of features, without columns of rates.
-    pub(super) fn n_features(&self) -> usize {
-        self.n_features
-    }
-
     /// The feature of a column.
     fn feature(&self, column: usize) -> usize {
         let place = column.checked_sub(self.n_features);

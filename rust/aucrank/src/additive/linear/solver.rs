@@ -709,7 +709,9 @@ mod tests {
         let labels = Labels::new(&positive, None).unwrap();
         let interrupt = Interrupt::default();
         let rows = DistinctRows::of(&columns, &labels, &interrupt).unwrap();
-        let design = Design::new(&columns, &labels, &rows, n_thresholds, &interrupt).unwrap();
+        let n_with_lines = columns.n_features();
+        let design =
+            Design::new(&columns, &labels, &rows, n_thresholds, n_with_lines, &interrupt).unwrap();
         let shares = rows.shares();
         test(&Problem {
             design: &design,

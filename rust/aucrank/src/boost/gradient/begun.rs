@@ -14,6 +14,10 @@ pub(super) struct Bag<T> {
 }
 
 impl<T> Bag<T> {
+    pub(super) fn without_state(self) -> Bag<()> {
+        Bag { parts: self.parts, refitted: self.refitted, state: None }
+    }
+
     /// The model for new rows.
     pub(super) fn into_final(self) -> GradientFields {
         self.refitted.unwrap_or(self.parts)

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::model::GradientBoosted;
-use super::pair_table::PairTerm;
 use super::tree::{GradientNode, GradientTree};
 use crate::RankError;
 use crate::boost::BoostError;
 use crate::data::{Columns, FeatureSteps, FeatureTerm};
-use crate::formula::{Formula, Rule, Test};
+use crate::formula::{Formula, PairTerm, Rule, Test};
 
 impl GradientTree {
     /// The features that it tests, ascending.

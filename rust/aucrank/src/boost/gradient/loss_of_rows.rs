@@ -8,7 +8,7 @@
 
 use super::fit_rows::{CHUNK_ROWS, FitRows};
 use super::loss::{Loss, counted, exp, log_loss_units, logistic, mean_log_loss, share};
-use super::pair_table::PairGrid;
+use super::pair_grid::PairGrid;
 use crate::parallel;
 use crate::roc::TopNegatives;
 

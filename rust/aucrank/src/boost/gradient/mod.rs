@@ -23,7 +23,8 @@
 //! - `model`: the fitted model; `saved`: its saved form; `explain`: its explanations; `begun`,
 //!   `fit_data`, `draws`: what bags begin with, what all steps share, what is drawn for a tree;
 //! - `source`, `bags`: the rows of a fit and of a bag, the rounds of a bag, concurrent bags, and
-//!   their mean; `feature_pairs`: the pairs of features of trees of two;
+//!   their mean; `feature_pairs`: the pairs of features of trees of two, whose sums are tables
+//!   (`pair_table`); `pair_grid`: losses over pairs of rows;
 //! - `gain`, `pair_merit`: what held-out rows gain from one model to another, and from pairs of
 //!   categories; `category_pairs`: whether to use these;
 //! - `series`: all bags in one series of rounds, with the number of leaves; `refit_leaves`: the
@@ -53,6 +54,7 @@ mod loss;
 mod loss_of_rows;
 mod memory_fit;
 mod model;
+mod pair_grid;
 mod pair_merit;
 mod pair_steps;
 mod pair_table;
@@ -77,7 +79,6 @@ pub use held_out::GradientHeldOut;
 pub use held_out_params::{GradientHeldOutParams, GradientRefit, HeldOutMeasure, HeldOutRows};
 pub use loss::Loss;
 pub use model::{GradientBag, GradientBoosted};
-pub use pair_table::{Axis, AxisPlaces, PairTerm};
 pub use params::{GradientParams, Interactions, LeafRows};
 pub(crate) use queried::{AskBag, AskMass, AskTrial};
 pub use tree::{GradientNode, GradientTree};

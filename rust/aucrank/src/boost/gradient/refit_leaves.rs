@@ -20,7 +20,9 @@ pub(super) fn refit_leaves<S: BagSource>(bags: &mut [BagFit<'_, S>]) -> Result<(
         Ok(())
     })?;
     if bags.iter().any(|bag| bag.refitted.is_none()) {
-        bags.iter_mut().for_each(|bag| bag.refitted = None);
+        for bag in bags {
+            bag.refitted = None;
+        }
     }
     Ok(())
 }

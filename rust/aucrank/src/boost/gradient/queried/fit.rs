@@ -13,7 +13,7 @@ use super::super::grown::Grown;
 use super::super::held_out_params::{HeldOutMeasure, HeldOutRows};
 use super::super::histogram::BinLayout;
 use super::super::loss::{Loss, mean_log_loss};
-use super::super::model::GradientBoosted;
+use super::super::model::{GradientBoosted, GradientFields};
 use super::super::pair_merit::{StepSums, newton_steps};
 use super::super::pair_steps::PairSteps;
 use super::super::params::GradientParams;
@@ -47,7 +47,8 @@ pub(in crate::boost::gradient) fn fit_gradient_boosting_rows(
     params: &GradientParams,
     interrupt: &Interrupt,
 ) -> Result<GradientBoosted, RankError> {
-    let mut parts = fit_bags(rows, params, interrupt, |bag| bag.into_final())?;
+    let bags = fit_bags(rows, params, interrupt)?;
+    let mut parts: Vec<GradientFields> = bags.into_iter().map(Bag::into_final).collect();
     let parts = if params.n_bags == 1 {
         parts.swap_remove(0).without_unasked_pairs()
     } else {
@@ -73,16 +74,16 @@ pub(in crate::boost::gradient) fn fit_gradient_folds_rows(
     }
     params.validate(rows.rows.frame().features().len())?;
     let params = GradientParams { n_bags: n_folds, ..params.clone() };
-    fit_bags(rows, &params, interrupt, |bag| GradientFold::new(bag))
+    let bags = fit_bags(rows, &params, interrupt)?;
+    Ok(bags.into_iter().map(GradientFold::new).collect())
 }
 
-/// Fits all bags, whose scores need no threshold, and finishes each.
-fn fit_bags<T>(
+/// Fits all bags, whose scores need no threshold.
+fn fit_bags(
     NumberedRows { rows, fit_number }: NumberedRows<'_>,
     params: &GradientParams,
     interrupt: &Interrupt,
-    finished: impl Fn(Bag<StepLog<'_, BagStep>>) -> T,
-) -> Result<Vec<T>, RankError> {
+) -> Result<Vec<Bag<()>>, RankError> {
     let frame = rows.frame();
     params.validate(frame.features().len())?;
     check_monotonic(&params.monotonic, &frame.n_levels())?;
@@ -91,7 +92,7 @@ fn fit_bags<T>(
     frame.total().check_classes()?;
     let elsewhere = RowsElsewhere { rows, fit: FitId::new(fit_number), interrupt };
     let bags = in_one_series(&QueriedFit::new(&elsewhere)?, params)?;
-    Ok(bags.into_iter().map(finished).collect())
+    Ok(bags.into_iter().map(Bag::without_state).collect())
 }
 
 /// Checks that a fit needs only sums.

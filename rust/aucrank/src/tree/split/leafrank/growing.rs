@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
-
 use super::LeafRankParams;
 use crate::data::{
-    CellId, CellSplit, ClassSums, FeatureBins, Histogram, HistogramRequest, SumSource, Tally,
-    below, mix,
+    CellId, CellSplit, ClassSums, FeatureBins, Histogram, HistogramRequest, SumSource, Tally, mix,
+    shuffled,
 };
 use crate::formula::Test;
 use crate::tree::grow::{Division, LeastSplit, OpenNode};
@@ -364,14 +361,4 @@ fn n_counted_at_once<T>(
         }
     }
     wanted.len()
-}
-
-/// The numbers below `n` in random order.
-fn shuffled(n: usize, seed: u64) -> Vec<usize> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut order: Vec<usize> = (0..n).collect();
-    for i in (1..n).rev() {
-        order.swap(i, below(&mut random, i + 1));
-    }
-    order
 }
