@@ -27,6 +27,7 @@ ten numbers, five columns of 40 categories and one of 300.
 """
 
 import argparse
+import importlib.metadata
 import importlib.util
 from itertools import islice
 from pathlib import Path
@@ -35,6 +36,7 @@ from time import perf_counter, process_time
 import numpy as np
 import pandas as pd
 from aucrank import GradientBoostingRanker, LinearRanker, RankingEnsemble, RankingForest
+from aucrank.ensemble._presets import members_of
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -43,7 +45,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from benches.common.data import load_batches
 from benches.common.over_sets import gain_in_points, gains_of_batches
 from benches.common.results import resumed
-from benches.common.rivals import AutoGluon, StoppedBags, of_columns, score_of
+from benches.common.rivals import AutoGluon, Hessboost, StoppedBags, of_columns, score_of
 from benches.studies.gradient_boosting import (
     catboost,
     fit,
@@ -107,6 +109,13 @@ def chimeraboost():
     return ChimeraBoostClassifier(random_state=0, thread_count=2)
 
 
+def ensemble_with(name, **params):
+    """Return the default ensemble with other parameters of a member; of few rows."""
+    members = members_of("default", 1)
+    dict(members)[name].set_params(**params)
+    return RankingEnsemble(members=members, random_state=0)
+
+
 OURS = {
     "ensemble": lambda: RankingEnsemble(random_state=0),
     "ensemble, fast": lambda: RankingEnsemble(presets="fast", random_state=0),
@@ -122,6 +131,11 @@ OURS = {
     ),
     "forest": lambda: RankingForest(n_estimators=500, random_state=0),
     "linear": LinearRanker,
+    "linear, single features": lambda: LinearRanker(interactions=None),
+    "ensemble, no refit": lambda: ensemble_with("boosting", refit=False),
+    "ensemble, single features in linear": lambda: ensemble_with(
+        "linear_thresholds", interactions=None
+    ),
     "random cuts": lambda: RankingForest(
         cuts="random", bootstrap=False, min_samples_leaf=1, random_state=0
     ),
@@ -141,6 +155,7 @@ RIVALS = {
     "catboost, 5 bags": lambda: StoppedBags(stopped_catboost),
     "chimeraboost": chimeraboost,
     "ebm": ebm,
+    "hessboost": Hessboost,
     "autogluon": AutoGluon,
 }
 
@@ -151,6 +166,7 @@ MODULES = {
     "catboost": "catboost",
     "chimeraboost": "chimeraboost",
     "ebm": "interpret.glassbox",
+    "hessboost": "hessboost",
     "autogluon": "autogluon.tabular",
 }
 
@@ -180,6 +196,12 @@ def is_installed(module):
     """Whether a module can be imported, without importing it."""
     package = module.split(".")[0]
     return importlib.util.find_spec(package) and importlib.util.find_spec(module)
+
+
+def version_of(module):
+    """Return the version of an installed package, by a module of it."""
+    packages = importlib.metadata.packages_distributions()[module]
+    return importlib.metadata.version(packages[0])
 
 
 def five_folds(X, y):
@@ -223,6 +245,8 @@ def report(found, models, batch_of):
     best = aucs[rivals].mean().idxmax() if rivals else None
     if "catboost" in rivals:
         best = "catboost"
+    modules = {MODULES[kind_of(name)].split(".")[0] for name in rivals if kind_of(name) in MODULES}
+    print(", ".join(f"{name} {version_of(name)}" for name in ["sklearn", *sorted(modules)]))
     print(f"{len(aucs)} sets" + (f"; gains over {best}" if best else ""))
     for name in aucs.mean().sort_values(ascending=False).index:
         line = (
