@@ -455,6 +455,16 @@ def test_a_forest_is_left_out_of_many_rows_if_the_first_fold_gives_it_no_weight(
     assert own.weights_.keys() == all_members
 
 
+def test_the_best_preset_tries_forests_and_the_plain_linear_score_on_many_rows(monkeypatch):
+    X, y = line_in_noise(3.0, monkeypatch)
+    names = {name for name, _ in members_of("best", X.size)}
+    found = RankingEnsemble(presets="best", random_state=0).fit(X, y).weights_
+    tried = {"forest", "random_cuts_forest", "linear"}
+    assert names - tried <= found.keys() < names
+    of_few = RankingEnsemble(presets="best", random_state=0).fit(X[:540], y[:540]).weights_
+    assert of_few.keys() == names
+
+
 def test_a_forest_of_many_rows_is_kept_if_the_first_fold_gives_it_weight(monkeypatch):
     X, y = line_in_noise(0.2, monkeypatch)
     weights = RankingEnsemble(random_state=0).fit(X, y).weights_

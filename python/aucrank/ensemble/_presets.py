@@ -78,9 +78,11 @@ def is_large(n_values: int) -> bool:
 def is_on_trial(preset: str, name: str, n_values: int) -> bool:
     """Whether the first fold decides if a member of a preset is fitted to the others.
 
-    With many rows, forests take most of the time, and have no weight in half of the blends.
+    With many rows, forests take most of the time, and have no weight in half of the blends. Without
+    thresholds, a linear score has weight on few rows only. Boosters are fitted to all folds at once.
     """
-    return preset == "default" and name in _FORESTS and n_values > _WHOLE_FORESTS
+    is_tried = name in _FORESTS or name == "linear"
+    return preset != "fast" and is_tried and n_values > _WHOLE_FORESTS
 
 
 def members_of(preset: str, n_values: int) -> list[tuple[str, Any]]:

@@ -153,7 +153,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
     rows does not matter.
 
     Beyond 2^17 values (rows times features) forests have fewer than 100 trees, to limit their cost,
-    and the default preset has a forest only if the first fold gives it some weight; beyond 2^20
+    and presets have a forest, or a score without thresholds, only if the first fold gives it some
+    weight; beyond 2^20
     presets have no forest, and beyond 2^24 they are one booster. Its folds keep all copies of a row
     together, and it is calibrated and evaluated on the distinct rows of each class whose content
     has the 100,000 smallest hashes (fewer with more than 83 features, 2^23 values).
