@@ -123,8 +123,8 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
     in ``debt / income``. A ratio to a number that is not above 0 is missing. The features whose
     contributions vary most are paired: 100 in tables, 40 numbers. A term has to explain more of the
     residuals of the score of single features than any term of its kind explains of 20 shuffles of
-    these, on up to 20,000 distinct rows; all weights are then fitted again. At most a sixth of the
-    terms are ratios and differences.
+    these, on up to 20,000 distinct rows, so that none is found in a handful of these; all weights are
+    then fitted again. At most a sixth of the terms are ratios and differences.
 
     The score is the log-odds of the positive class. The matrix of thresholds and categories is
     never formed: the time of a fit is proportional to the rows and to the square of the number of
@@ -370,12 +370,12 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         --------
         >>> import numpy as np
         >>> from aucrank import LinearRanker
-        >>> X = np.random.default_rng(0).integers(0, 2, size=(400, 2))
-        >>> model = LinearRanker().fit(X, X[:, 0] != X[:, 1])
+        >>> X = np.random.default_rng(0).normal(size=(400, 3))
+        >>> model = LinearRanker(interactions=1).fit(X, X[:, 0] * X[:, 1] > 0)
         >>> model.term_names_
-        ['x0', 'x1', 'x0 & x1']
-        >>> model.pair_terms()["value"].round(1)[:2].tolist()
-        [-2.1, 2.2]
+        ['x0', 'x1', 'x2', 'x0 & x1']
+        >>> model.pair_terms()["value"][[0, 2]].round(1).tolist()
+        [1.0, -1.0]
         """
         return table_of_pairs(words_of_bins(self._schema_of_fit), self._tables())
 
@@ -462,8 +462,8 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         >>> model = LinearRanker().fit(X, y)
         >>> parts = model.explain(X)
-        >>> parts.shape
-        (569, 30)
+        >>> parts.shape == (569, len(model.term_names_))
+        True
         >>> np.array_equal(parts.sum(axis=1) + model.base_score_, model.decision_function(X))
         True
         """

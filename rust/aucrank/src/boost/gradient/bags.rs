@@ -4,7 +4,6 @@
 //! of their folds: every row counts, and one number varies less by chance than one for each bag.
 
 use super::begun::{Bag, Begun};
-use super::best_split::SplitCriterion;
 use super::draws::FeatureDraws;
 use super::feature_pairs::RankedPairs;
 use super::fit_rows::RowMass;
@@ -15,6 +14,7 @@ use super::held_out_params::HeldOutMeasure;
 use super::model::{GradientBag, GradientFields};
 use super::params::{GradientParams, Interactions, USUAL_LEAVES};
 use super::source::{BagSource, NextTree};
+use super::split_criterion::SplitCriterion;
 use super::sums::HESSIAN_UNITS;
 use super::tree::GradientTree;
 use crate::data::{LARGEST_SUM, binds, mix, snap};

@@ -22,9 +22,9 @@
 //! effect is spread over many tests. If only the score matters, the strongest pairs are taken
 //! without it, and the held-out rows determine the number of their rounds, which may be none.
 
-use super::best_split::SplitCriterion;
 use super::fit_rows::FitRows;
 use super::loss_of_rows::LossAt;
+use super::split_criterion::SplitCriterion;
 use super::sums::{HESSIAN_UNITS, UnitSums};
 use crate::data::FeatureBins;
 use crate::{Interrupt, RankError, parallel};

@@ -4,10 +4,11 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::best_split::{BestSplit, NodeToSplit, SearchMemory, SplitCriterion};
+use super::best_split::{BestSplit, SearchMemory};
 use super::grown::Grown;
 use super::histogram::BinLayout;
 use super::rate_columns::BoosterRates;
+use super::split_criterion::{NodeToSplit, SplitCriterion};
 use super::sums::UnitSums;
 use super::tree::{GradientNode, GradientTree};
 use crate::data::{CodeRule, CodeTest, FeatureBins, mix, snap};

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::bags::{BagFit, RoundTerms, bag_seed};
-use super::best_split::{BestSplit, NodeToSplit, SearchMemory};
+use super::best_split::{BestSplit, SearchMemory};
 use super::code_columns::CodeColumns;
 use super::code_tree::CodeTree;
 use super::draws::RowDraws;
@@ -22,6 +22,7 @@ use super::pair_steps::PairSteps;
 use super::params::GradientParams;
 use super::sides::Sides;
 use super::source::{BagSource, FitSource, NextTree};
+use super::split_criterion::NodeToSplit;
 use super::sums::{LeafGradients, UnitSums};
 use super::tree::GradientTree;
 use super::tree_rows::{Derivatives, TreeRows};

@@ -11,8 +11,9 @@
 //! From the bottom up, each using those above it:
 //!
 //! - `held_out_params`, `params`: its parameters; `loss`: the losses, and functions of one score;
-//!   `sums`: derivatives as integers, added up bin by bin; `best_split`: the best split of a node, by
-//!   numbers and by sets of categories;
+//!   `sums`: derivatives as integers, added up bin by bin; `split_criterion`: what a split gains;
+//!   `running_sums`: the best cut of a number; `best_split`: the best split of a node, by numbers and
+//!   by sets of categories;
 //! - `tree`, `grown`: one tree, finished and just grown; `level_codes`: categories in few codes;
 //!   `pair_steps`: pairs of categories by their rates; `rate_columns`: columns of codes of rates;
 //! - `fit_rows`: the training rows with their masses; `pair_table`: a sum of trees of two features,
@@ -62,10 +63,12 @@ mod params;
 mod queried;
 mod rate_columns;
 mod refit_leaves;
+mod running_sums;
 mod saved;
 mod series;
 mod sides;
 mod source;
+mod split_criterion;
 mod sums;
 #[cfg(test)]
 mod tests;

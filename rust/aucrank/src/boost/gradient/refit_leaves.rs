@@ -6,8 +6,8 @@
 //! that of a Newton step at the scores of the trees before, from the first tree on.
 
 use super::bags::{BagFit, Refitted, criterion};
-use super::best_split::SplitCriterion;
 use super::source::BagSource;
+use super::split_criterion::SplitCriterion;
 use super::sums::LeafGradients;
 use crate::RankError;
 use crate::data::{LARGEST_SUM, snap};
