@@ -123,8 +123,8 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
     in ``debt / income``. A ratio to a number that is not above 0 is missing. The features whose
     contributions vary most are paired: 100 in tables, 40 numbers. A term has to explain more of the
     residuals of the score of single features than any term of its kind explains of 20 shuffles of
-    these, on up to 20,000 distinct rows, so that none is found in a handful of these; all weights are
-    then fitted again. At most a sixth of the terms are ratios and differences.
+    these, on up to 20,000 distinct rows, so that none is found in a handful of these; all weights
+    are then fitted again. At most a sixth of the terms are ratios and differences.
 
     The score is the log-odds of the positive class. The matrix of thresholds and categories is
     never formed: the time of a fit is proportional to the rows and to the square of the number of

@@ -79,7 +79,7 @@ def is_on_trial(preset: str, name: str, n_values: int) -> bool:
     """Whether the first fold decides if a member of a preset is fitted to the others.
 
     With many rows, forests take most of the time, and have no weight in half of the blends. Without
-    thresholds, a linear score has weight on few rows only. Boosters are fitted to all folds at once.
+    thresholds, a linear score has weight on few rows only. Boosters fit all folds together.
     """
     is_tried = name in _FORESTS or name == "linear"
     return preset != "fast" and is_tried and n_values > _WHOLE_FORESTS
