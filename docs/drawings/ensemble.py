@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 from page_tables import rows_of_table
 
 gains = []
-for name, _, _, gain, *_ in rows_of_table("ensemble.md", "How well it ranks"):
+for name, _, gain, *_ in rows_of_table("ensemble.md", "How well it ranks"):
     found = re.match(r"([+-][\d.]+) ± ([\d.]+)", gain)
     mean, error = (float(number) for number in found.groups()) if found else (0.0, 0.0)
     gains.append((name, mean, error))
