@@ -74,8 +74,9 @@ impl Arithmetic {
 ///     _ => None,
 /// });
 /// let ratio = ratio.expect("their ratio is a term");
-/// assert_eq!(ratio.features, [0, 1]);
-/// assert!(ratio.values.last() > ratio.values.first());
+/// // Incomes over debts, which are small where a row is positive.
+/// assert_eq!(ratio.features, [1, 0]);
+/// assert!(ratio.values.last() < ratio.values.first());
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
