@@ -223,6 +223,7 @@ PARAMS: dict[str, dict[str, Values]] = {
     | {
         "C": [0.1, 1e-6, 1e6],
         "thresholds": ["auto", None, 1, 30],
+        "interactions": ["auto", None, 1, 200],
         "max_iter": [100, 1],
         "tol": [1e-10],
     },

@@ -145,6 +145,15 @@ def requests(n: int) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
     return frame, rng.random(n) < np.where((user + tool) % 2, 0.8, 0.2)
 
 
+def with_ratios(n: int) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
+    """The same with two numbers whose ratio tells what neither does."""
+    frame, y = requests(n)
+    rng = np.random.default_rng(16)
+    income = np.exp(rng.normal(0, 1, n))
+    debt = income * np.exp(rng.normal(0, 1, n) + 2 * y)
+    return frame.assign(debt=np.round(debt, 2), income=np.round(income, 2)), y
+
+
 def main() -> None:
     """Fit and save all of them."""
     X, y, weight = clients(160)
@@ -168,6 +177,8 @@ def main() -> None:
         n_rounds=2, max_leaves=4, max_features=None, learning_rate=0.3, n_bags=2, random_state=0
     )
     save("gradient_boosting_category_pairs", lambda: pairs.fit(*requests(600)))
+    joint = LinearRanker(thresholds=2, interactions=4)
+    save("linear_terms_of_two", lambda: joint.fit(*with_ratios(600)))
     # Weights change the unit of all sums; a transformer needs no labels.
     save("tree_rank_weighted", lambda: MODELS["tree_rank"].fit(X, y, sample_weight=weight))
     save("rimarc_weighted", lambda: MODELS["rimarc"].fit(X, y, sample_weight=weight))

@@ -231,6 +231,7 @@ OWN = {
     ("RankingEnsemble", "members"): [None, few_members()],
     ("RankingEnsemble", "time_limit"): [*reals(0.5), 30, None],
     ("LinearRanker", "thresholds"): [*texts("auto"), *ints(3), None],
+    ("LinearRanker", "interactions"): [*texts("auto"), *ints(3), None],
     ("MAD2C", "encode"): texts("ordinal", "onehot-dense", "rate"),
     ("ThresholdBinarizer", "feature_types"): [
         *([*KINDS[:2], "categorical"], tuple(KINDS), np.array(KINDS), pl.Series(KINDS), None),
