@@ -5,7 +5,8 @@
 //!   (RIMARC);
 //! - [`build_scorecard`]: integer points for the bins of any sum of step functions;
 //! - [`RawRows`], [`CardRows`]: rows for these fits that are read in passes;
-//! - [`fit_linear`]: ridge logistic regression on numbers, their thresholds and categories.
+//! - [`fit_linear`]: ridge logistic regression on numbers, their thresholds and categories, and on
+//!   pairs of features where these tell more than chance.
 //!
 //! Güvenir and Kurtcephe, "Ranking instances by maximizing the area under ROC curve", IEEE
 //! Transactions on Knowledge and Data Engineering 25(10), 2013: "the paper" in this module.

@@ -259,7 +259,8 @@ struct Plan {
 }
 
 impl Design {
-    /// Chooses the parts and copies the rows. Numbers from column `n_with_lines` on have steps only.
+    /// Chooses the parts and copies the rows. Numbers from column `n_with_lines` on have steps, and
+    /// no line.
     ///
     /// Another thread may write to the data meanwhile: the fit uses these copies only, so that a
     /// value never changes.

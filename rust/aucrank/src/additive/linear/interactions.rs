@@ -1,12 +1,12 @@
 //! Which pairs of features a linear score needs besides single ones.
 //!
 //! Two kinds of terms of two features are tried: cells of both features in a few parts each, and
-//! steps of the ratio or the difference of two numbers. The merit of a term is what it gains, to second order, on the
-//! residuals of the score of single features: the sum over its parts of `G^2 / (H + 1)`, with the
-//! sums `G` of residuals and `H` of variances `p (1 - p)`, less what its features gain alone. By
-//! chance the best of so many has a merit, too: residuals that are shuffled over the rows show how
-//! large. A term is taken if none of all the terms of its kind reaches its merit with any of
-//! [`N_SHUFFLES`] shuffles.
+//! steps of the ratio or the difference of two numbers. The merit of a term is what it gains, to
+//! second order, on the residuals of the score of single features: the sum over its parts of
+//! `G^2 / (H + 1)`, with the sums `G` of residuals and `H` of variances `p (1 - p)`, less what its
+//! features gain alone. By chance the best of so many has a merit, too: residuals that are shuffled
+//! over the rows show how large. A term is taken if none of all the terms of its kind reaches its
+//! merit with any of [`N_SHUFFLES`] shuffles.
 
 use super::design::DistinctRows;
 use super::joint_term::Arithmetic;
@@ -104,7 +104,7 @@ impl InteractionSearch<'_> {
     pub(super) fn found(&self, most: usize) -> Result<Vec<Interaction>, RankError> {
         let n_rows = n_searched(self.rows);
         let positive = &self.rows.positive[..n_rows];
-        if most == 0 || positive.iter().all(|&p| p) || !positive.contains(&true) {
+        if positive.iter().all(|&p| p) || !positive.contains(&true) {
             return Ok(Vec::new());
         }
         let order = self.by_spread(n_rows);

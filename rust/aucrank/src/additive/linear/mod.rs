@@ -1,5 +1,10 @@
 //! Ridge logistic regression on raw features: a weighted sum of standardised numbers, their
 //! thresholds, and categories.
+//!
+//! - `design`: the columns, never formed; `solver`: their weights; `model`: the fitted score;
+//! - `rate_columns`: categories by their rates;
+//! - `interactions`: which terms of two features are beyond chance; `joint_columns`: their columns;
+//!   `joint_term`: their functions.
 
 mod design;
 mod interactions;
@@ -169,9 +174,10 @@ impl LinearParams {
 /// count as missing; if these hold more than 5 % of the rows, the rate of each category counts in
 /// addition to its weight, learned from its rate in other folds of the rows; a missing value has
 /// its own weight if the training rows have any. If the residuals of this score depend on two
-/// features together more than shuffled ones do, cells of these features, or
-/// steps of their ratio or difference, are further terms ([`JointTerm`]), and all weights are fitted again. The model does not depend on the order of the rows
-/// or the number of threads, and weight k equals k copies of a row.
+/// features together more than shuffled ones do, cells of these features, or steps of their ratio or
+/// difference, are further terms ([`JointTerm`]), and all weights are fitted again. The model does
+/// not depend on the order of the rows or the number of threads, and weight k equals k copies of a
+/// row.
 ///
 /// # Errors
 ///
@@ -239,7 +245,8 @@ pub fn fit_linear(
         };
         search.found(params.interactions)
     };
-    let joint = JointColumns::new(columns, search(&solved)?, n_with_lines);
+    let found = if params.interactions > 0 { search(&solved)? } else { Vec::new() };
+    let joint = JointColumns::new(columns, found, n_with_lines);
     if joint.len() > 0 {
         solved = solve(&joint.behind(&with_rates)?)?;
     }

@@ -2,8 +2,9 @@
 //!
 //! If the categories without their own weight hold a considerable share of the rows, or if there are
 //! many categories (`data/rates/rated_levels.rs`), a fit has one more number for the feature: the
-//! rate of the category of each row in the other folds (`data/rates/fold_rates.rs`). After the fit, its contribution for the rate of each category over
-//! all rows is added to the weight of that category.
+//! rate of the category of each row in the other folds (`data/rates/fold_rates.rs`). After the fit,
+//! its contribution for the rate of each category over all rows is added to the weight of that
+//! category.
 
 use super::design::{Design, DistinctRows, standardised};
 use super::model::NumberTerm;

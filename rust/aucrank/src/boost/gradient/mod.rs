@@ -16,16 +16,15 @@
 //!   by sets of categories;
 //! - `tree`, `grown`: one tree, finished and just grown; `level_codes`: categories in few codes;
 //!   `pair_steps`: pairs of categories by their rates; `rate_columns`: columns of codes of rates;
-//! - `fit_rows`: the training rows with their masses; `pair_table`: a sum of trees of two features,
-//!   and the grid of losses over pairs; `loss_of_rows`: losses of rows, and their derivatives;
+//! - `fit_rows`: the training rows with their masses; `pair_table`: a sum of trees of two features;
+//!   `pair_grid`: losses over pairs of rows; `loss_of_rows`: losses of rows, and their derivatives;
 //!   `held_out`: the number of rounds kept;
 //! - `code_columns`, `sides`, `tree_rows`: the rows of a node on the sides of its split; `code_tree`:
 //!   trees over codes; `histogram`: sums by bin; `grow`: one tree, best leaf first;
 //! - `model`: the fitted model; `saved`: its saved form; `explain`: its explanations; `begun`,
 //!   `fit_data`, `draws`: what bags begin with, what all steps share, what is drawn for a tree;
 //! - `source`, `bags`: the rows of a fit and of a bag, the rounds of a bag, concurrent bags, and
-//!   their mean; `feature_pairs`: the pairs of features of trees of two, whose sums are tables
-//!   (`pair_table`); `pair_grid`: losses over pairs of rows;
+//!   their mean; `feature_pairs`: the pairs of features of trees of two;
 //! - `gain`, `pair_merit`: what held-out rows gain from one model to another, and from pairs of
 //!   categories; `category_pairs`: whether to use these;
 //! - `series`: all bags in one series of rounds, with the number of leaves; `refit_leaves`: the
