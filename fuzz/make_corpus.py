@@ -146,7 +146,7 @@ def requests(n: int) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
 
 
 def with_ratios(n: int) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
-    """Return such rows with two numbers, whose ratio tells what neither does."""
+    """Return such rows with two numbers, whose ratio shows what neither does."""
     frame, y = requests(n)
     rng = np.random.default_rng(16)
     income = np.exp(rng.normal(0, 1, n))
