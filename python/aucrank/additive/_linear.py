@@ -200,8 +200,7 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         table = self.terms()
         text = f"score, in log-odds: the sum of what the values add, and {rounded(self.intercept_)}"
         sections = [Section(f"Values ({plural(table.n_rows, 'term')})", text, table)]
-        if self._tables():
-            cells = self.pair_terms()
+        if (cells := self.pair_terms()).n_rows:
             what = "what the values of two features add together"
             sections.append(Section(f"Pairs ({plural(cells.n_rows, 'cell')})", what, cells))
         return sections
@@ -497,26 +496,21 @@ def _linear_rule(term: dict[str, Any]) -> str:
 
 
 def _check_thresholds(thresholds: Any) -> Any:
-    """Return the parameter in the form of the core.
-
-    Raises
-    ------
-    TypeError
-        If it is neither a number, nor "auto", nor None.
-    ValueError
-        If it is a number out of its range, or another string.
-    """
-    if thresholds is None:
+    """Return the parameter in the form of the core."""
+    most = _check_most(thresholds, "thresholds", low=1, high=_MOST_THRESHOLDS)
+    if most is None:
         return "none"
-    if isinstance(thresholds, str):
-        if thresholds != "auto":
-            raise ValueError(f"thresholds must be 'auto', a number or None; got {thresholds!r}")
-        return "auto"
-    return {"at_most": check_int(thresholds, "thresholds", low=1, high=_MOST_THRESHOLDS)}
+    return most if most == "auto" else {"at_most": most}
 
 
 def _check_interactions(interactions: Any) -> int:
-    """Return the parameter in the form of the core.
+    """Return the parameter in the form of the core."""
+    most = _check_most(interactions, "interactions", low=0, high=_MOST_INTERACTIONS)
+    return _USUAL_INTERACTIONS if most == "auto" else most or 0
+
+
+def _check_most(most: Any, name: str, *, low: int, high: int) -> Any:
+    """Return a greatest number, "auto" or None.
 
     Raises
     ------
@@ -525,12 +519,8 @@ def _check_interactions(interactions: Any) -> int:
     ValueError
         If it is a number out of its range, or another string.
     """
-    if interactions is None:
-        return 0
-    if isinstance(interactions, str):
-        if interactions != "auto":
-            raise ValueError(f"interactions must be 'auto', a number or None; got {interactions!r}")
-        return _USUAL_INTERACTIONS
-    most = check_int(interactions, "interactions", low=0, high=_MOST_INTERACTIONS)
-    assert most is not None
-    return most
+    if isinstance(most, str):
+        if most != "auto":
+            raise ValueError(f"{name} must be 'auto', a number or None; got {most!r}")
+        return most
+    return None if most is None else check_int(most, name, low=low, high=high)

@@ -154,10 +154,10 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
 
     Beyond 2^17 values (rows times features) forests have fewer than 100 trees, to limit their cost,
     and presets have a forest, or a score without thresholds, only if the first fold gives it some
-    weight; beyond 2^20
-    presets have no forest, and beyond 2^24 they are one booster. Its folds keep all copies of a row
-    together, and it is calibrated and evaluated on the distinct rows of each class whose content
-    has the 100,000 smallest hashes (fewer with more than 83 features, 2^23 values).
+    weight; beyond 2^20 presets have no forest, and beyond 2^24 they are one booster. Its folds keep
+    all copies of a row together, and it is calibrated and evaluated on the distinct rows of each
+    class whose content has the 100,000 smallest hashes (fewer with more than 83 features, 2^23
+    values).
 
     If a member is an estimator of scikit-learn, the ensemble can be pickled, but neither saved nor
     exported to SQL or PMML.
@@ -411,27 +411,27 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         blended["intercept"] += left_out.shift
         nested = left_out.nested(scores, blend)
         self._leaderboard = _leaderboard(fitted, blended["weights"], nested, left_out)
+        used_with = [
+            (factor, member)
+            for member, factor in zip(fitted, blended["factors"], strict=True)
+            if factor > 0
+        ]
         self._left_out = None
         if isinstance(left_out, CrossFit):
             used = [
                 (member.name, clone(rankers[member.place][1]), member.place)
-                for member, factor in zip(fitted, blended["factors"], strict=True)
-                if factor > 0
+                for _, member in used_with
             ]
             dealt = (self._folds(), folds.n_folds)
             self._left_out = _LeftOut(nested, context.seed, *dealt, used, self._blend_params())
         n_levels = left_out.sample.schema.n_levels
-        model, self._estimators = _put_together(fitted, blended, n_levels)
+        model, self._estimators = _put_together(used_with, blended["intercept"], n_levels)
         if not any(blended["factors"]):
             message = "No member is better than chance, so all scores are equal."
         if not any(is_external(ranker) for _, ranker in rankers):
             self.__dict__.pop(self._kept)
         if not model.external_models():
-            without_folds = [
-                (factor, member.without_fold)
-                for member, factor in zip(fitted, blended["factors"], strict=True)
-                if factor > 0
-            ]
+            without_folds = [(factor, member.without_fold) for factor, member in used_with]
             self._importances = draw_rows(left_out, without_folds, context.seed)
         return model, message
 
@@ -721,14 +721,12 @@ def _n_values_of(facts: Facts) -> int:
 
 
 def _put_together(
-    members: Sequence[CrossFitted], blended: dict[str, Any], n_levels: list[int | None]
+    members: Sequence[tuple[float, CrossFitted]], intercept: float, n_levels: list[int | None]
 ) -> tuple[_core.Ensemble, tuple[Any, ...]]:
-    """Return the blend of members as a model, and the estimators that it uses by number."""
+    """Return the blend of members by their factors, and the estimators that it uses by number."""
     parts: list[tuple[float, Sequence[Any], Sequence[int]]] = []
     estimators: list[Any] = []
-    for member, factor in zip(members, blended["factors"], strict=True):
-        if factor <= 0:
-            continue
+    for factor, member in members:
         models = member.member.finish(member.models)
         if isinstance(models[0], _core.Model):
             parts.append((factor / len(models), models, ()))
@@ -736,7 +734,7 @@ def _put_together(
             numbers = range(len(estimators), len(estimators) + len(models))
             parts.append((factor / len(models), (), list(numbers)))
             estimators += models
-    model = _core.build_ensemble(n_levels, parts, blended["intercept"])
+    model = _core.build_ensemble(n_levels, parts, intercept)
     return model, tuple(estimators)
 
 

@@ -153,8 +153,8 @@ pub fn fit_gradient_boosting<'py>(
     hand_over(py, fitted?)
 }
 
-/// Fits a model without each fold, and returns it with the one for new rows; `folds` has the fold of each row, or is `None` to deal them by
-/// the seed of the parameters.
+/// Fits a model without each fold, and returns it with the one for new rows; `folds` has the fold of
+/// each row, or is `None` to deal them by the seed of the parameters.
 #[pyfunction]
 #[pyo3(signature = (rows, folds, n_folds, params, n_threads, observer=None))]
 pub fn fit_gradient_folds<'py>(

@@ -160,7 +160,7 @@ class _ExpressionWriter:
             case StepsOf(of, thresholds, values):
                 argument = self.field("argument", of)
                 if _may_be_missing(of):
-                    parent = self._unless_missing(parent, argument, values[-1])
+                    parent = _unless_missing(parent, argument, values[-1])
                 self._halved(parent, argument, thresholds, values)
             case Linear(terms, intercept):
                 self._sum(parent, [*terms, *([Constant(intercept)] if intercept else [])])
@@ -197,22 +197,19 @@ class _ExpressionWriter:
         self._tree(choice, nodes, node.left)
         self._tree(choice, nodes, node.right)
 
-    def _unless_missing(self, parent: Element, field: str, missing: float) -> Element:
-        """Add the choice of a value if a field is missing; the caller adds the other side."""
-        choice = add(parent, "Apply", function="if")
-        add(add(choice, "Apply", function="isMissing"), "FieldRef", field=field)
-        constant(choice, repr(missing))
-        return choice
+    def _unless_missing(self, parent: Element, feature: int, missing: float) -> Element:
+        """Add the choice of a value if a feature is missing; the caller adds the other side."""
+        return _unless_missing(parent, self._schema.shown_name(feature), missing)
 
     def _number_steps(self, parent: Element, steps: NumberSteps) -> None:
-        name = self._schema.shown_name(steps.feature)
-        parent = self._unless_missing(parent, name, steps.missing)
+        parent = self._unless_missing(parent, steps.feature, steps.missing)
         for special, value in steps.special:
             parent = add(parent, "Apply", function="if")
             test = add(parent, "Apply", function="equal")
             self._field_ref(test, steps.feature)
             constant(test, repr(special))
             constant(parent, repr(value))
+        name = self._schema.shown_name(steps.feature)
         self._halved(parent, name, steps.thresholds, steps.values)
 
     def _halved(
@@ -233,8 +230,7 @@ class _ExpressionWriter:
     def _level_steps(self, parent: Element, steps: LevelSteps) -> None:
         levels = self._schema.features[steps.feature].levels or ()
         of_missing = steps.values[levels.index(None)] if None in levels else steps.missing
-        name = self._schema.shown_name(steps.feature)
-        parent = self._unless_missing(parent, name, of_missing)
+        parent = self._unless_missing(parent, steps.feature, of_missing)
         for codes, value in steps.by_value():
             known = [code for code in codes if levels[code] is not None]
             if value == steps.missing or not known:
@@ -268,8 +264,7 @@ class _ExpressionWriter:
             return
         scale = term.scale
         if term.fill is None:
-            name = self._schema.shown_name(term.feature)
-            parent = self._unless_missing(parent, name, 0.0)
+            parent = self._unless_missing(parent, term.feature, 0.0)
         product = add(parent, "Apply", function="*")
         constant(product, repr(term.weight))
         within = product
@@ -297,8 +292,7 @@ class _ExpressionWriter:
     def _filled(self, parent: Element, term: LinearTerm) -> None:
         """Add the number of a term, before it is standardised."""
         if term.fill is not None:
-            name = self._schema.shown_name(term.feature)
-            parent = self._unless_missing(parent, name, term.fill)
+            parent = self._unless_missing(parent, term.feature, term.fill)
         self._computed(parent, term.feature, term.operations)
 
     def _computed(self, parent: Element, feature: int, operations: Sequence[Operation]) -> None:
@@ -323,7 +317,7 @@ class _ExpressionWriter:
             return
         below = self.field("denominator", denominator)
         if _may_be_missing(denominator):
-            parent = self._unless_missing(parent, below, otherwise)
+            parent = _unless_missing(parent, below, otherwise)
         choice = add(parent, "Apply", function="if")
         is_above = add(choice, "Apply", function="greaterThan")
         add(is_above, "FieldRef", field=below)
@@ -450,6 +444,14 @@ class _ExpressionWriter:
         for code in codes:
             if (level := levels[code]) is not None:
                 add(known, "Constant", dataType=kind).text = text_of(level)
+
+
+def _unless_missing(parent: Element, field: str, missing: float) -> Element:
+    """Add the choice of a value if a field is missing; the caller adds the other side."""
+    choice = add(parent, "Apply", function="if")
+    add(add(choice, "Apply", function="isMissing"), "FieldRef", field=field)
+    constant(choice, repr(missing))
+    return choice
 
 
 def _may_be_missing(formula: Formula) -> bool:

@@ -184,34 +184,12 @@ impl InteractionSearch<'_> {
     /// The parts of a feature in cells, if it has several.
     fn cell_feature(&self, feature: usize, n_rows: usize) -> Option<CellFeature> {
         let searched = &self.rows.rows[..n_rows];
-        let (known, raw) = match self.columns[feature] {
-            Column::Codes { codes, n_levels } => {
-                let mut counts = vec![0_u64; n_levels as usize];
-                for &row in searched {
-                    if let Some(count) = counts.get_mut(codes[row as usize] as usize) {
-                        *count += 1;
-                    }
-                }
-                let least = (LEAST_SHARE * n_rows as f64).max(5.0);
-                let mut kept: Vec<u32> =
-                    (0..n_levels).filter(|&level| counts[level as usize] as f64 >= least).collect();
-                kept.sort_by_key(|&level| std::cmp::Reverse(counts[level as usize]));
-                kept.truncate(MOST_LEVELS);
-                kept.sort_unstable();
-                let has_others = kept.len() < n_levels as usize || kept.is_empty();
-                let raw: Vec<f64> = searched
-                    .iter()
-                    .map(|&row| codes[row as usize])
-                    .map(|code| if code < n_levels { code.into() } else { f64::NAN })
-                    .collect();
-                let groups = kept.into_iter().map(|level| vec![level]).collect();
-                (AxisPlaces::Categorical { groups, has_others }, raw)
-            }
-            column => {
-                let raw = raw_numbers(&column, searched);
-                let sample = raw.iter().copied().zip(self.rows.units.iter().copied()).collect();
-                (AxisPlaces::Numeric { thresholds: quantile_cuts(sample, PARTS) }, raw)
-            }
+        let raw = raw_values(&self.columns[feature], searched);
+        let known = if let Column::Codes { codes, n_levels } = self.columns[feature] {
+            common_levels(searched.iter().map(|&row| codes[row as usize]), n_levels)
+        } else {
+            let sample = raw.iter().copied().zip(self.rows.units.iter().copied()).collect();
+            AxisPlaces::Numeric { thresholds: quantile_cuts(sample, PARTS) }
         };
         let axis = Axis { feature, known };
         let place = axis.reader();
@@ -276,7 +254,7 @@ impl InteractionSearch<'_> {
 
     /// A number to compute with, if it has more than a few values.
     fn operand(&self, feature: usize, rows: &SearchedRows) -> Option<Operand> {
-        let values = raw_numbers(&self.columns[feature], &self.rows.rows[..rows.variances.len()]);
+        let values = raw_values(&self.columns[feature], &self.rows.rows[..rows.variances.len()]);
         let mut distinct: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
         distinct.sort_unstable_by(f64::total_cmp);
         distinct.dedup();
@@ -302,11 +280,28 @@ impl InteractionSearch<'_> {
     }
 }
 
-/// The numbers of some rows.
-fn raw_numbers(column: &Column<'_>, rows: &[u32]) -> Vec<f64> {
-    let mut values = vec![0.0; rows.len()];
-    column.read_each(rows, &mut values);
-    values
+/// Places of the common categories of some rows, and of all others.
+fn common_levels(codes: impl ExactSizeIterator<Item = u32>, n_levels: u32) -> AxisPlaces {
+    let least = (LEAST_SHARE * codes.len() as f64).max(5.0);
+    let mut counts = vec![0_u64; n_levels as usize];
+    for code in codes {
+        if let Some(count) = counts.get_mut(code as usize) {
+            *count += 1;
+        }
+    }
+    let mut kept: Vec<u32> =
+        (0..n_levels).filter(|&level| counts[level as usize] as f64 >= least).collect();
+    kept.sort_by_key(|&level| std::cmp::Reverse(counts[level as usize]));
+    kept.truncate(MOST_LEVELS);
+    kept.sort_unstable();
+    let has_others = kept.len() < n_levels as usize || kept.is_empty();
+    let groups = kept.into_iter().map(|level| vec![level]).collect();
+    AxisPlaces::Categorical { groups, has_others }
+}
+
+/// The values of some rows.
+fn raw_values(column: &Column<'_>, rows: &[u32]) -> Vec<f64> {
+    rows.iter().map(|&row| column.raw(row as usize)).collect()
 }
 
 /// Rows that may be looked at for so many terms.

@@ -33,7 +33,7 @@ impl JointColumns {
                     .map(|row| {
                         let [first, second] = places
                             .each_ref()
-                            .map(|(feature, place)| place(raw(&columns[*feature], row)));
+                            .map(|(feature, place)| place(columns[*feature].raw(row)));
                         (first * n_places[1] + second) as u32
                     })
                     .collect();
@@ -41,7 +41,7 @@ impl JointColumns {
             }
             Interaction::Arithmetic(how, features) => {
                 let both = features.map(|feature| &columns[feature]);
-                let of_row = |row| how.of(both.map(|column| raw(column, row))).unwrap_or(f64::NAN);
+                let of_row = |row| how.of(both.map(|column| column.raw(row))).unwrap_or(f64::NAN);
                 JointValues::Numbers((0..columns.n_rows()).map(of_row).collect())
             }
         });
@@ -104,15 +104,5 @@ impl JointColumns {
                 own.for_each(|(own, value)| *own += 0.5 * value);
             }
         }
-    }
-}
-
-/// A value as a number: a category by its code, NaN if it is missing.
-fn raw(column: &Column<'_>, row: usize) -> f64 {
-    match column {
-        Column::F64(values) => values.get(row),
-        Column::F32(values) => values.get(row),
-        Column::Codes { codes, n_levels } if codes[row] < *n_levels => codes[row].into(),
-        Column::Codes { .. } => f64::NAN,
     }
 }

@@ -309,6 +309,17 @@ impl Column<'_> {
         }
     }
 
+    /// The value of a row in the form of [`Columns::read_rows`].
+    #[inline]
+    pub(crate) fn raw(&self, row: usize) -> f64 {
+        match self {
+            Self::F64(values) => values.get(row),
+            Self::F32(values) => values.get(row),
+            Self::Codes { codes, .. } if codes[row] == MISSING_CODE => f64::NAN,
+            Self::Codes { codes, .. } => codes[row].into(),
+        }
+    }
+
     /// Copies the numbers of rows in any order.
     ///
     /// # Panics
