@@ -12,6 +12,24 @@ def make_data(n_rows, n_features, seed=0):
     return X, (X[:, 0] + X[:, 1] * X[:, 2] + noise > 1).astype(np.int64)
 
 
+def make_scores(n_rows):
+    """Return labels, scores that are higher for positives, and weights."""
+    rng = np.random.default_rng(n_rows)
+    y = (rng.random(n_rows) < 0.3).astype(np.int64)
+    y[:2] = 0, 1
+    return y, rng.normal(loc=y), rng.random(n_rows)
+
+
+def is_category(column):
+    """Whether a column is not one of numbers."""
+    return not pd.api.types.is_numeric_dtype(column)
+
+
+def with_categories(X):
+    """Return a frame whose columns of text are categories."""
+    return X.assign(**{name: X[name].astype("category") for name in X if is_category(X[name])})
+
+
 def load(path, max_rows):
     """Return the columns and the 0/1 labels of a Parquet file, of so many rows at most."""
     frame = pd.read_parquet(path)

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 
-def status_bytes(key):
-    """Return a figure of /proc/self/status, in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+def status_bytes(key, process="self"):
+    """Return a figure of /proc/self/status, or of that of another process, in bytes."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return 1024 * int(next(line.split()[1] for line in lines if line.startswith(f"{key}:")))
 
 

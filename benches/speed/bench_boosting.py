@@ -14,12 +14,12 @@ import json
 
 import numpy as np
 from aucrank import AUCBoost, RankBoost
-from lightgbm import LGBMClassifier
 from sklearn.metrics import roc_auc_score
 
 from benches.common.data import make_data
 from benches.common.memory import peak_bytes, run_again
 from benches.common.options import make_parser
+from benches.common.rivals import lightgbm
 from benches.common.timing import seconds
 
 N_ROUNDS = 200
@@ -31,7 +31,7 @@ PEER = "LightGBM"
 
 def make_model(name, n_threads):
     if name == PEER:
-        return LGBMClassifier(n_estimators=N_ROUNDS, num_leaves=2, n_jobs=n_threads, verbose=-1)
+        return lightgbm(n_threads).set_params(n_estimators=N_ROUNDS, num_leaves=2)
     return OURS[name](n_rounds=N_ROUNDS, n_jobs=n_threads)
 
 

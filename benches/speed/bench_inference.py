@@ -25,15 +25,10 @@ from aucrank.metrics import auc_compare, auc_interval, roc_auc_score
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score as sklearn_auc
 
+from benches.common.data import make_scores
 from benches.common.timing import least_seconds
 
 N_RESAMPLES = 2000
-
-
-def make_sample(n):
-    rng = np.random.default_rng(n)
-    y = (rng.random(n) < 0.3).astype(np.int64)
-    return y, rng.normal(loc=y), rng.random(n)
 
 
 def error_by_ranks(y, y_score, max_fpr=1.0):
@@ -53,7 +48,7 @@ def error_by_ranks(y, y_score, max_fpr=1.0):
 
 
 def bench_delong(n):
-    y, y_score, weight = make_sample(n)
+    y, y_score, weight = make_scores(n)
     error = auc_interval(y, y_score).standard_error
     np.testing.assert_allclose(error, error_by_ranks(y, y_score), rtol=1e-9)
     error = auc_interval(y, y_score, fpr=(0, 0.1)).standard_error
@@ -72,7 +67,7 @@ def bench_delong(n):
 
 
 def bench_bootstrap(n, n_timed=50):
-    y, y_score, _ = make_sample(n)
+    y, y_score, _ = make_scores(n)
     rng = np.random.default_rng(0)
 
     def ours():

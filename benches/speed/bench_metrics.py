@@ -29,6 +29,8 @@ from aucrank.metrics import roc_auc_score
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score as sklearn_auc
 
+from benches.common.data import make_scores
+
 try:
     from numba import njit
 except ImportError:
@@ -113,11 +115,7 @@ def peers(weighted):
 def cases(rows):
     """Name, target ratio over scikit-learn, and arguments of each case."""
     for n in rows:
-        rng = np.random.default_rng(n)
-        y = (rng.random(n) < 0.3).astype(np.int64)
-        y[:2] = 0, 1
-        y_score = rng.normal(loc=y)
-        weight = rng.random(n)
+        y, y_score, weight = make_scores(n)
         ascending = np.sort(y_score)
         yield "continuous f64", 20, (y, y_score), {}
         yield "continuous f32", 20, (y, y_score.astype(np.float32)), {}

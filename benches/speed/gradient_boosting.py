@@ -15,37 +15,37 @@ from time import perf_counter, process_time
 
 import numpy as np
 from aucrank import GradientBoostingRanker
-from lightgbm import LGBMClassifier
 from sklearn.metrics import roc_auc_score
 
 from benches.common.data import make_data
 from benches.common.memory import peak_bytes, run_again
 from benches.common.options import make_parser
+from benches.common.rivals import equal_booster
 
 FRESH_ROWS = 200_000
 OURS, PEER = "GradientBoostingRanker", "LightGBM"
 SIZES = ("rows", "features", "rounds", "leaves", "threads")
 
 
-def make_model(name, options):
-    if name == PEER:
-        return LGBMClassifier(
-            n_estimators=options.rounds,
-            num_leaves=options.leaves,
-            n_jobs=options.threads,
-            verbose=-1,
-        )
+def equal_ranker(n_rounds, n_leaves, n_threads):
+    """Return an unfitted ranker whose work is that of `equal_booster`."""
     return GradientBoostingRanker(
-        n_rounds=options.rounds,
-        max_leaves=options.leaves,
+        n_rounds=n_rounds,
+        max_leaves=n_leaves,
         learning_rate=0.1,
         min_samples_leaf=20,
         l2=0.0,
         cuts="best",
         subsample=1.0,
         max_features=None,
-        n_jobs=options.threads,
+        early_stopping=False,
+        n_jobs=n_threads,
     )
+
+
+def make_model(name, options):
+    sizes = options.rounds, options.leaves, options.threads
+    return equal_booster("lightgbm", *sizes) if name == PEER else equal_ranker(*sizes)
 
 
 def timed(work, *args):

@@ -15,17 +15,16 @@ set that it was not made on. The same for cards.
 """
 
 import argparse
-import importlib.util
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from aucrank import RIMARC, GradientBoostingRanker, LinearRanker, RankBoost, Scorecard
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from benches.common.data import load_batches
 from benches.common.over_sets import chosen_by_others, gains_of_batches
-from benches.common.rivals import of_columns
+from benches.common.rivals import OptbinningCard, ebm, is_installed, of_columns
 from benches.studies.quality import measure, of_sets
 
 
@@ -79,33 +78,6 @@ OTHERS = {
 }
 
 
-def ebm(**params):
-    """Return a maker of EBM."""
-    from interpret.glassbox import ExplainableBoostingClassifier
-
-    return lambda: ExplainableBoostingClassifier(n_jobs=1, random_state=0, **params)
-
-
-class OptbinningCard(ClassifierMixin, BaseEstimator):
-    """A card of the package `optbinning` by its defaults, with logistic regression."""
-
-    def fit(self, X, y):
-        from optbinning import BinningProcess, Scorecard
-
-        self.classes_ = np.unique(y)
-        names = list(X.columns)
-        categories = list(X.select_dtypes(exclude="number").columns)
-        binning = BinningProcess(names, categorical_variables=categories)
-        model = LogisticRegression(max_iter=2000)
-        self.card_ = Scorecard(binning_process=binning, estimator=model)
-        self.card_.fit(X.astype(dict.fromkeys(categories, object)), y)
-        return self
-
-    def predict_proba(self, X):
-        categories = X.select_dtypes(exclude="number").columns
-        return self.card_.predict_proba(X.astype(dict.fromkeys(categories, object)))
-
-
 def with_noise(X, n_columns):
     """Return the columns, and so many that tell nothing."""
     noise = np.random.default_rng(0).normal(size=(len(X), n_columns))
@@ -144,9 +116,9 @@ def main():
     parser.add_argument("--sets", nargs="+", help="only these, by file name without ending")
     parser.add_argument("--noise", type=int, default=0, help="columns of noise to add")
     models = BAGS | PAIRS | CARDS | OTHERS
-    if importlib.util.find_spec("interpret"):
-        models |= {"EBM": ebm(), "EBM without pairs": ebm(interactions=0)}
-    if importlib.util.find_spec("optbinning"):
+    if is_installed("interpret"):
+        models |= {"EBM": partial(ebm, 1), "EBM without pairs": partial(ebm, 1, interactions=0)}
+    if is_installed("optbinning"):
         models["optbinning"] = OptbinningCard
     parser.add_argument("--models", nargs="+", choices=models)
     parser.add_argument("--results", type=Path, default=Path("additive.csv"))

@@ -21,8 +21,9 @@ from aucrank import GradientBoostingRanker
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from benches.common.data import load_all
+from benches.common.data import is_category, load_all, with_categories
 from benches.common.over_sets import chosen_by_others
+from benches.common.rivals import catboost, lightgbm
 
 #: What every setting has unless it says otherwise: trees of one size, whose values are kept.
 BASE = {"max_leaves": 32, "refit": False}
@@ -57,27 +58,6 @@ MORE_SETTINGS = {
     "one feature a tree": {"interactions": 0},
     "one feature a tree, 4 leaves": {"interactions": 0, "max_leaves": 4},
 }
-
-
-def is_category(column):
-    return not pd.api.types.is_numeric_dtype(column)
-
-
-def with_categories(X):
-    """Return a frame whose columns of text are categories."""
-    return X.assign(**{name: X[name].astype("category") for name in X if is_category(X[name])})
-
-
-def lightgbm():
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(n_estimators=300, n_jobs=2, verbose=-1)
-
-
-def catboost():
-    from catboost import CatBoostClassifier
-
-    return CatBoostClassifier(verbose=False, thread_count=2, allow_writing_files=False)
 
 
 RIVALS = {"lightgbm": lightgbm, "catboost": catboost}

@@ -40,8 +40,7 @@ from joblib import Parallel, delayed
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from benches.common.data import load_all
-from benches.studies.gradient_boosting import is_category, with_categories
+from benches.common.data import is_category, load_all, with_categories
 
 LEVELS = ("number", "5", "30", "100", "300", "1500", "own")
 

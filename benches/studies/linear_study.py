@@ -20,57 +20,11 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 from aucrank import LinearRanker
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from benches.common.data import load_all
-
-
-class Prepared(ClassifierMixin, BaseEstimator):
-    """Logistic regression on columns as LinearRanker takes them, prepared with pandas."""
-
-    def __init__(self, thresholds=None):
-        self.thresholds = thresholds
-
-    def fit(self, X, y):
-        n = len(X)
-        n_steps = {None: 0, "auto": min(24, max(4, n // 60))}.get(self.thresholds, self.thresholds)
-        self._columns = []
-        for name in X:
-            column = X[name]
-            if not pd.api.types.is_numeric_dtype(column):
-                counts = column.value_counts()
-                self._columns.append((name, list(counts[counts >= max(3, 0.002 * n)].index)))
-                continue
-            values = column.to_numpy(np.float64, na_value=np.nan)
-            mean, deviation = np.nanmean(values), np.nanstd(values) or 1.0
-            cuts = np.unique(np.nanquantile(values, np.arange(1, n_steps + 1) / (n_steps + 1)))
-            self._columns.append((name, (mean, deviation, cuts[cuts > np.nanmin(values)])))
-        self._model = LogisticRegression(C=0.1, max_iter=1000).fit(self._design(X), y)
-        self.classes_ = self._model.classes_
-        return self
-
-    def decision_function(self, X):
-        return self._model.decision_function(self._design(X))
-
-    def _design(self, X):
-        parts = []
-        for name, kind in self._columns:
-            column = X[name]
-            if isinstance(kind, list):
-                parts += [(column == level).to_numpy() for level in kind]
-                parts.append(~column.isin(kind).to_numpy())
-                continue
-            mean, deviation, cuts = kind
-            values = column.to_numpy(np.float64, na_value=np.nan)
-            known = ~np.isnan(values)
-            z = (np.where(known, values, mean) - mean) / deviation
-            parts += [np.clip(z, -6, 6), ~known]
-            parts += [0.5 * (values >= cut) for cut in cuts]
-        return np.column_stack(parts).astype(np.float64)
-
+from benches.common.rivals import Prepared
 
 OURS = {None: "LinearRanker(None)", **{n: f"LinearRanker({n})" for n in (4, 8, 16, 32)}}
 MODELS = {

@@ -27,8 +27,6 @@ ten numbers, five columns of 40 categories and one of 300.
 """
 
 import argparse
-import importlib.metadata
-import importlib.util
 from itertools import islice
 from pathlib import Path
 from time import perf_counter, process_time
@@ -42,64 +40,31 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from benches.common.data import load_batches
+from benches.common.data import load_batches, with_categories
 from benches.common.over_sets import gain_in_points, gains_of_batches
 from benches.common.results import resumed
-from benches.common.rivals import AutoGluon, Hessboost, StoppedBags, of_columns, score_of
-from benches.studies.gradient_boosting import (
+from benches.common.rivals import (
+    AutoGluon,
+    Hessboost,
+    StoppedBags,
     catboost,
-    fit,
-    is_category,
+    ebm,
+    is_installed,
     lightgbm,
-    prepared,
-    with_categories,
+    of_columns,
+    score_of,
+    stopped_catboost,
+    stopped_lightgbm,
+    stopped_xgboost,
+    version_of,
 )
+from benches.studies.gradient_boosting import fit, prepared
 
 #: Rows that are taken of a large set.
 LARGEST = 200_000
 
 #: Behind the name of a model that was fitted to columns of noise, too.
 NOISE = ", noise: "
-
-
-def stopped_lightgbm(X_val, y_val):
-    """LightGBM with small steps, to be ended by some rows."""
-    from lightgbm import early_stopping
-
-    model = lightgbm().set_params(n_estimators=4000, learning_rate=0.05)
-    stop = early_stopping(50, verbose=False)
-    return model, {"eval_set": [(X_val, y_val)], "eval_metric": "logloss", "callbacks": [stop]}
-
-
-def stopped_xgboost(X_val, y_val):
-    """XGBoost with small steps, to be ended by some rows."""
-    from xgboost import XGBClassifier
-
-    model = XGBClassifier(
-        n_estimators=4000,
-        learning_rate=0.05,
-        early_stopping_rounds=50,
-        enable_categorical=True,
-        n_jobs=2,
-    )
-    return model, {"eval_set": [(X_val, y_val)], "verbose": False}
-
-
-def stopped_catboost(X_val, y_val):
-    """CatBoost with its own rate, to be ended by some rows."""
-    model = catboost().set_params(
-        n_estimators=4000,
-        early_stopping_rounds=50,
-        cat_features=[name for name in X_val if is_category(X_val[name])],
-    )
-    return model, {"eval_set": (X_val, y_val)}
-
-
-def ebm():
-    """Explainable boosting machine, by its default."""
-    from interpret.glassbox import ExplainableBoostingClassifier
-
-    return ExplainableBoostingClassifier(random_state=0, n_jobs=2)
 
 
 def chimeraboost():
@@ -190,18 +155,6 @@ def with_noise(X, kind):
         noise[f"noise of {n_levels} ({k})"] = [f"level {j}" for j in rng.integers(0, n_levels, n)]
     noise["noise of rows"] = [f"row {j}" for j in rng.permutation(n)]
     return X.assign(**noise)
-
-
-def is_installed(module):
-    """Whether a module can be imported, without importing it."""
-    package = module.split(".")[0]
-    return importlib.util.find_spec(package) and importlib.util.find_spec(module)
-
-
-def version_of(module):
-    """Return the version of an installed package, by a module of it."""
-    packages = importlib.metadata.packages_distributions()[module]
-    return importlib.metadata.version(packages[0])
 
 
 def five_folds(X, y):
