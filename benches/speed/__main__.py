@@ -5,9 +5,9 @@
     python -m benches.speed --from benches/results/speed.json [--markdown FILE]
 
 Each measurement is in a process of its own (Linux only), after the same work on a few rows; ours
-and those of rivals take turns, and figures are the least of the repeats, of which there is one for
-work that takes more than 30 s. Rivals that are not installed are left out. A case is in the file
-of results as soon as it is measured, and a run that was broken off goes on behind it. `--again`
+and those of rivals take turns, and figures are the least of the repeats, of which there are no more
+once the work has taken 30 s. Rivals that are not installed are left out. A case is in the file of
+results as soon as it is measured, and a run that was broken off goes on behind it. `--again`
 measures all anew. With `--sizes` the numbers of rows are multiplied, with `--quick` by a tenth.
 
 At the usual sizes, the results are in `benches/results/speed.json` and the page of the docs,

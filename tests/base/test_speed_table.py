@@ -6,25 +6,26 @@ import sys
 
 import pytest
 
+from benches.speed import __main__ as speed
 from benches.speed.table import lines_of, page, ratio_text
 from tests.common.limits import HANG
 from tests.common.paths import CHECKOUT
 
 
-def run(*arguments):
-    command = [sys.executable, "-m", "benches.speed", *map(str, arguments)]
-    done = subprocess.run(
-        command, cwd=CHECKOUT, capture_output=True, text=True, timeout=HANG, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads memory and processors from /proc")
-def test_two_cases_are_measured_once_and_shown_from_their_results(tmp_path):
+def test_two_cases_are_measured_once_and_shown_from_their_results(tmp_path, monkeypatch, capsys):
     results, pages = tmp_path / "speed.json", [tmp_path / "one.md", tmp_path / "two.md"]
     of_cases = ("--cases", "auc-weights", "linear-numbers", "--sizes", 0.003, "--repeats", 1)
-    run(*of_cases, "--json", results, "--markdown", pages[0])
+    command = [*of_cases, "--json", results, "--markdown", pages[0]]
+    done = subprocess.run(
+        [sys.executable, "-m", "benches.speed", *map(str, command)],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
     measured = results.read_text("utf-8")
     cases = json.loads(measured)["cases"]
     assert {key: list(case["contestants"]) for key, case in cases.items()} == {
@@ -38,10 +39,18 @@ def test_two_cases_are_measured_once_and_shown_from_their_results(tmp_path):
             assert taken["seconds"] > 0
             assert taken["processor_seconds"] > 0
             assert taken["bytes"] >= 0
-    printed = run("--from", results, "--markdown", pages[1])
+
+    def printed(*arguments):
+        monkeypatch.setattr(sys, "argv", ["speed", *map(str, arguments)])
+        speed.main()
+        return capsys.readouterr().out
+
+    text = printed("--from", results, "--markdown", pages[1])
     assert pages[0].read_text("utf-8") == pages[1].read_text("utf-8")
-    assert printed.strip() in pages[0].read_text("utf-8")
-    assert run(*of_cases, "--json", results) == ""
+    assert text.strip() in pages[0].read_text("utf-8")
+    for name in speed.THREADS:
+        monkeypatch.setenv(name, "2")
+    assert printed(*of_cases, "--json", results) == ""
     assert results.read_text("utf-8") == measured
 
 
