@@ -2,9 +2,10 @@
 
 use super::RocState;
 use super::mass::{Mass, Shifted, Weights};
+use super::pairs::PairCounter;
 use super::sample::{MassOf, ScoreSample, Unweighted, Weigh};
 use super::score::{Score, Word};
-use super::sort::{Record, Sink, sweep};
+use super::sort::{Record, Sink, Words, sweep};
 use crate::RankError;
 
 /// Probability that a random positive row outranks a random negative one, a tie counting one half
@@ -116,6 +117,26 @@ impl<M: Mass> ConcordantPairs<M> {
 }
 
 impl<K: Word, M: Mass> Sink<K, M> for ConcordantPairs<M> {
+    type Scratch = PairCounter;
+
+    fn bucket<R: Record<K, Mass = M>>(
+        &mut self,
+        rows: [&[&[R]]; 2],
+        words: Words,
+        scratch: &mut PairCounter,
+    ) -> bool {
+        if !R::IS_ONE {
+            return false;
+        }
+        let Some(found) = scratch.count(rows, words) else { return false };
+        *self = self.then(Self {
+            half_wins: M::from(found.half_wins).times(M::from(1)),
+            positive: found.positive.into(),
+            negative: found.negative.into(),
+        });
+        true
+    }
+
     fn tie(&mut self, _: K, positive: M, negative: M) {
         self.push(positive, negative);
     }
@@ -284,6 +305,65 @@ mod tests {
             let weights: Vec<f64> = counts.iter().map(|&c| f64::from(c) / 3.0).collect();
             let curve = RocCurve::weighted(&scores, &positive, &weights).unwrap();
             prop_assert_eq!(weighted_auc(&scores, &positive, &weights), Ok(curve.auc()));
+        }
+    }
+
+    /// The definition by a sort of the rows.
+    #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
+    fn auc_by_sort(scores: &[f64], positive: &[bool]) -> f64 {
+        let mut order: Vec<usize> = (0..scores.len()).collect();
+        order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+        let (mut half_wins, mut n_pos, mut n_neg) = (0, 0, 0);
+        for tied in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
+            let pos = tied.iter().filter(|&&row| positive[row]).count() as u64;
+            let neg = tied.len() as u64 - pos;
+            half_wins += pos * (2 * n_neg + neg);
+            n_pos += pos;
+            n_neg += neg;
+        }
+        half_wins as f64 / (2 * n_pos * n_neg) as f64
+    }
+
+    #[test]
+    fn rows_of_one_bucket_or_of_many_blocks_give_the_pairs_of_a_sort() {
+        let uniform = |row: usize, salt: u64| {
+            let bits = (row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ salt;
+            (bits.wrapping_mul(0xD1B5_4A32_D192_ED03) >> 11) as f64 * 2_f64.powi(-53)
+        };
+        let shapes: [&dyn Fn(f64) -> f64; 9] = [
+            &|u| u,
+            &|u| (u / (1.0 - u)).ln(),
+            &|u| (u * 1e4).floor() - 5e3, // ties of both classes
+            &|u| (u * 1e5).round() / 1e5, // ties in all bits
+            &|u| 1.0 + (u * 1e6).floor() * f64::EPSILON, // leading bits tie
+            &|u| if u < 1e-3 { 1e300 } else { u - 0.5 },
+            &|u| (u - 0.5).powi(3) * 1e-310, // denormal
+            &|u| if u < 0.1 { f64::NEG_INFINITY } else { (u - 0.9).max(-0.0) },
+            &|u| f64::from_bits((u * 2e19) as u64), // all magnitudes
+        ];
+        for n in [3, 1000, (1 << 14) - 1, 1 << 14, (1 << 15) + 1, (1 << 16) + 5] {
+            for (number, shape) in shapes.iter().enumerate() {
+                let scores = (0..n).map(|row| shape(uniform(row, 0)));
+                let scores: Vec<f64> = scores.map(|s| if s.is_nan() { -0.0 } else { s }).collect();
+                let narrow: Vec<f32> = scores.iter().map(|&s| s as f32).collect();
+                let widened: Vec<f64> = narrow.iter().map(|&s| s.into()).collect();
+                // The positive rows are the few, the many, and one.
+                for share in [0.3, 0.8, 0.0] {
+                    let mut positive: Vec<bool> =
+                        (0..n).map(|row| uniform(row, 7) < share).collect();
+                    positive[..2].copy_from_slice(&[false, true]);
+                    let expected = auc_by_sort(&scores, &positive);
+                    let expected_narrow = auc_by_sort(&widened, &positive);
+                    for n_threads in [1, 3] {
+                        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build();
+                        let found = pool
+                            .unwrap()
+                            .install(|| (auc(&scores, &positive), auc(&narrow, &positive)));
+                        let what = format!("{n} rows of shape {number}, {n_threads} threads");
+                        assert_eq!(found, (Ok(expected), Ok(expected_narrow)), "{what}");
+                    }
+                }
+            }
         }
     }
 

@@ -646,6 +646,8 @@ impl<S: Score, M: Mass> Stretch<S, M> {
 }
 
 impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
+    type Scratch = ();
+
     #[inline]
     fn tie(&mut self, code: S::Key, positive: M, negative: M) {
         let (score, at, below) =

@@ -150,6 +150,8 @@ struct Gaps {
 }
 
 impl Sink<<f64 as Score>::Key, u64> for Gaps {
+    type Scratch = ();
+
     fn tie(&mut self, code: <f64 as Score>::Key, positive: u64, negative: u64) {
         let score = self.coding.score(code);
         if self.best.is_none_or(|(largest, ..)| self.below >= largest) {

@@ -519,6 +519,8 @@ impl WinMoments {
 }
 
 impl<K: Word> Sink<K, u64> for WinMoments {
+    type Scratch = ();
+
     fn tie(&mut self, _: K, positive: u64, negative: u64) {
         let (pos, neg) = (u128::from(positive), u128::from(negative));
         *self = self.then(Self {

@@ -15,6 +15,7 @@
 //!   repeatedly on the same rows.
 
 mod auc;
+mod blocks;
 mod bootstrap;
 mod climber;
 mod compare;
@@ -24,6 +25,7 @@ mod delong;
 mod hull;
 mod log_odds;
 mod mass;
+mod pairs;
 mod partial;
 mod partial_spread;
 mod precision_recall;

@@ -53,9 +53,24 @@ pub trait Score: sealed::SealedScore + Copy + PartialOrd + Into<f64> + Debug + S
     #[doc(hidden)]
     fn from_key(key: Self::Key) -> Self;
 
+    #[doc(hidden)]
+    #[must_use]
+    fn code(self, offsets: &Offsets<Self::Key>) -> Self::Key;
+
     /// The scores as `f64`.
     #[doc(hidden)]
     fn widened(scores: &[Self]) -> Cow<'_, [f64]>;
+}
+
+/// What makes a code of the bits of a score.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Offsets<K> {
+    /// Added to the complement of the bits of a score below zero, and to the bits of one above.
+    negative: K,
+    positive: K,
+    /// Bits in place of those of zero.
+    zero: K,
 }
 
 /// An unsigned integer that can hold the code of a score.
@@ -95,6 +110,17 @@ macro_rules! score {
             fn from_key(key: $word) -> Self {
                 let positive = (key.cast_signed() >> (<$word>::BITS - 1)).cast_unsigned();
                 Self::from_bits(key ^ (!positive | 1 << (<$word>::BITS - 1)))
+            }
+
+            #[inline]
+            fn code(self, offsets: &Offsets<$word>) -> $word {
+                // Masks of two comparisons of floats, and no branch or look-up, which the compiler
+                // turns into vectors of any processor.
+                let mask = |is_true: bool| if is_true { <$word>::MAX } else { 0 };
+                let (zero, negative) = (mask(self == 0.0), mask(self < 0.0));
+                let bits = (self.to_bits() & !zero) | (offsets.zero & zero);
+                let offset = (offsets.positive & !negative) | (offsets.negative & negative);
+                (bits ^ negative).wrapping_add(offset)
             }
 
             fn widened(scores: &[Self]) -> Cow<'_, [f64]> {
@@ -175,6 +201,7 @@ pub(super) struct ScoreCoding<S: Score> {
     zero: S::Key,
     /// Offset subtracted from a key below, at and above that of zero.
     off: [u64; 3],
+    offsets: Offsets<S::Key>,
     /// Greatest code.
     pub last: u64,
 }
@@ -192,7 +219,15 @@ impl<S: Score> ScoreCoding<S> {
         let mut coding = Self {
             zero,
             off: [first, zero_key.wrapping_sub(n_negative), above.wrapping_sub(n_negative + 1)],
+            offsets: Offsets::default(),
             last: 0,
+        };
+        // The bits of a score above zero are its key without the leading bit, which is that of zero.
+        let positive = zero_key.wrapping_sub(coding.off[2]);
+        coding.offsets = Offsets {
+            negative: S::Key::truncate(first.wrapping_neg()),
+            positive: S::Key::truncate(positive),
+            zero: S::Key::truncate(n_negative.wrapping_sub(positive)),
         };
         coding.last = coding.code(extremes.greatest).into();
         coding
@@ -200,10 +235,15 @@ impl<S: Score> ScoreCoding<S> {
 
     #[inline]
     pub fn code(&self, score: S) -> S::Key {
-        let key = score.key();
-        // No branch: scores of both signs come in any order.
-        let side = usize::from(key >= self.zero) + usize::from(key > self.zero);
-        S::Key::truncate(Into::<u64>::into(key).wrapping_sub(self.off[side]))
+        score.code(&self.offsets)
+    }
+
+    /// The codes of `scores`, of which there are at most as many as places.
+    #[inline]
+    pub fn fill(&self, scores: &[S], codes: &mut [S::Key]) {
+        for (code, &score) in codes.iter_mut().zip(scores) {
+            *code = self.code(score);
+        }
     }
 
     /// The score of a code.

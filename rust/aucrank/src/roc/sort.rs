@@ -6,13 +6,15 @@
 //!
 //! 1. Scores become integers in the same order ([`Coding`]). A row is moved as one word,
 //!    `code << 1 | positive`, as wide as its score.
-//! 2. The leading bits of the codes are counted, and neighbouring counts merged into some thousand
-//!    buckets of about equal size. The rows move to their buckets, each thread writing to its own
+//! 2. The leading bits of the codes are counted, and neighbouring counts merged into some hundred
+//!    buckets of about equal size. The rows move to their buckets: unweighted ones block by block
+//!    ([`sweep_blocks`](super::blocks::sweep_blocks)), others at once, each thread writing to its own
 //!    share of every bucket. A bucket never straddles the middle of all codes, so the bit that the
 //!    shift drops is known from the bucket.
 //! 3. Each bucket, now small enough for the cache, is distributed once more by the leading bits in
 //!    which its own codes differ, and by class. That leaves a handful of rows per range; a range
-//!    that still holds too many is distributed again.
+//!    that still holds too many is distributed again. A sink that only counts pairs takes a whole
+//!    bucket instead ([`PairCounter`]), and the few rows of a small sample as a single one.
 //!
 //! Rows in ascending or descending order skip all of this. Sums of weights are integers, hence
 //! equal for any number of threads.
@@ -27,7 +29,8 @@ use std::ops::Range;
 use crate::parallel::prelude::*;
 
 use super::mass::{Mass, Unit};
-use super::sample::{InputOrder, MassOf, PARALLEL_FROM, ScoreSample, Weigh};
+use super::pairs::PairCounter;
+use super::sample::{InputOrder, MassOf, PARALLEL_FROM, PIECE, ScoreSample, Weigh};
 use super::score::{Score, ScoreCoding, Word};
 use crate::parallel;
 
@@ -39,6 +42,20 @@ pub(super) trait Sink<K: Word, M: Mass>: Send {
     /// Rows of a range, first `n_neg` negative ones, then the positive ones, in any order: few of
     /// both classes, or any number of one class. Their codes lack the leading bit, which is `top`.
     fn range<R: Record<K, Mass = M>>(&mut self, rows: &mut [R], n_neg: usize, top: K);
+
+    /// Memory of [`Sink::bucket`], kept from bucket to bucket.
+    type Scratch: Default + Send;
+
+    /// Negative and positive rows whose words are within `words`, in any order and in several parts.
+    /// False if the sink needs them range by range.
+    fn bucket<R: Record<K, Mass = M>>(
+        &mut self,
+        _rows: [&[&[R]]; 2],
+        _words: Words,
+        _scratch: &mut Self::Scratch,
+    ) -> bool {
+        false
+    }
 }
 
 /// Number of pairs up to which a range is not split further. Measured: sorting is no faster below.
@@ -50,6 +67,8 @@ pub(super) trait Record<K: Word>: Copy + Default + Send + Sync {
     /// Its weight, as stored.
     type Unit: Unit<Mass = Self::Mass>;
     type Mass: Mass;
+    /// Whether the weight is 1.
+    const IS_ONE: bool;
     /// `code << 1 | positive`, without the leading bit of the code.
     fn word(self) -> K;
     fn weight(self) -> Self::Mass;
@@ -60,6 +79,7 @@ pub(super) trait Record<K: Word>: Copy + Default + Send + Sync {
 impl<K: Word> Record<K> for K {
     type Unit = u64;
     type Mass = u64;
+    const IS_ONE: bool = true;
 
     #[inline]
     fn word(self) -> K {
@@ -81,6 +101,7 @@ impl<K: Word> Record<K> for K {
 impl<K: Word, U: Unit> Record<K> for (K, U) {
     type Unit = U;
     type Mass = U::Mass;
+    const IS_ONE: bool = false;
 
     #[inline]
     fn word(self) -> K {
@@ -117,27 +138,63 @@ where
     }
     // The leading bit of a code is lost unless it is implied by the bucket.
     let fits = coding.last >> (S::Key::BITS - 1) == 0;
-    if n < BUCKETS_FROM && fits {
+    // Codes of few bits, as of `f32`, are compared whole, however many rows there are.
+    let most =
+        if coding.last >> PairCounter::EXACT_BITS == 0 { PARALLEL_FROM } else { BUCKETS_FROM };
+    if n < most && fits {
         let mut sink = new_sink();
-        let mut rows: Vec<R> = Vec::with_capacity(n);
-        let parts = sample.scores.iter().zip(sample.positive).zip(sample.weights.slice(0, n));
-        for ((&score, &positive), weight) in parts {
-            if sample.weights.counts(weight) {
-                let word = coding.code(score).into() << 1 | u64::from(positive);
-                let units = sample.weights.units(weight, positive);
-                rows.push(R::new(S::Key::truncate(word), units));
-            }
-        }
-        let mut scratch = vec![R::default(); rows.len()];
+        let (mut rows, n_neg) = by_class::<S, W, R>(sample, coding);
         let words = Words { least: 0, greatest: coding.last << 1 | 1 };
-        descend(&mut rows, &mut scratch, Some(words), S::Key::default(), &mut sink);
-        return vec![sink];
+        let (negative, positive) = rows.split_at(n_neg);
+        if sink.bucket([&[negative], &[positive]], words, &mut T::Scratch::default()) {
+            return vec![sink];
+        }
+        if n < BUCKETS_FROM {
+            let mut scratch = vec![R::default(); rows.len()];
+            descend(&mut rows, &mut scratch, Some(words), S::Key::default(), &mut sink);
+            return vec![sink];
+        }
+    }
+    if let Some(sinks) = W::sweep_blocks(sample, coding, &new_sink) {
+        return sinks;
     }
     sweep_buckets::<S, W, R, T>(sample, coding, new_sink)
 }
 
+/// All rows of positive weight, first the negative ones, and the number of these.
+fn by_class<S: Score, W: Weigh, R: Record<S::Key, Unit = W::Unit>>(
+    sample: &ScoreSample<'_, S, W>,
+    coding: ScoreCoding<S>,
+) -> (Vec<R>, usize) {
+    let n = sample.scores.len();
+    // Negative rows from the front, positive ones from the back. Each row is written to both places,
+    // which takes no branch; that of the other class is overwritten by the next row of it.
+    let mut rows = vec![R::default(); n + 1];
+    let (mut n_neg, mut n_pos) = (0, 0);
+    let mut codes = [S::Key::default(); PIECE];
+    for start in (0..n).step_by(PIECE) {
+        let end = n.min(start + PIECE);
+        coding.fill(&sample.scores[start..end], &mut codes);
+        let positive = &sample.positive[start..end];
+        let parts = codes.iter().zip(positive).zip(sample.weights.slice(start, end));
+        for ((&code, &positive), weight) in parts {
+            if sample.weights.counts(weight) {
+                let word = S::Key::truncate(code.into() << 1 | u64::from(positive));
+                let row = R::new(word, sample.weights.units(weight, positive));
+                rows[n_neg] = row;
+                rows[n - n_pos] = row;
+                n_neg += usize::from(!positive);
+                n_pos += usize::from(positive);
+            }
+        }
+    }
+    rows.copy_within(n + 1 - n_pos.., n_neg);
+    rows.truncate(n_neg + n_pos);
+    (rows, n_neg)
+}
+
 /// Number of rows from which distributing into buckets first pays off.
-const BUCKETS_FROM: usize = 1 << 13;
+const BUCKETS_FROM: usize = 1 << 14;
 
 /// Target number of rows per bucket.
 const BUCKET: usize = 4096;
@@ -149,20 +206,20 @@ const MOST_BUCKETS: usize = 2048;
 const TWO_ROUNDS_FROM: usize = 1 << 20;
 
 /// The mapping of codes to buckets.
-struct Buckets {
+pub(super) struct Buckets {
     /// Bucket of a shifted code.
-    of: Vec<u16>,
+    pub of: Vec<u16>,
     /// First shifted code of each bucket, and the end of the last.
     starts: Vec<usize>,
     /// Rows of each bucket.
-    sizes: Vec<usize>,
+    pub sizes: Vec<usize>,
     /// First bucket of the codes with the leading bit set.
     upper: usize,
 }
 
 impl Buckets {
     /// Merges neighbouring `counts` of shifted codes; those from `middle` on have the leading bit.
-    fn join(counts: &[usize], middle: usize, target: usize) -> Self {
+    pub fn join(counts: &[usize], middle: usize, target: usize) -> Self {
         let (mut of, mut starts) = (Vec::with_capacity(counts.len()), vec![0]);
         let (mut sizes, mut upper) = (vec![0], None);
         for (digit, &count) in counts.iter().enumerate() {
@@ -188,6 +245,21 @@ impl Buckets {
     fn digits(&self, bucket: usize) -> Range<usize> {
         self.starts[bucket]..self.starts[bucket + 1]
     }
+
+    /// Leading bit of the codes of a bucket.
+    pub fn top<K: Word>(&self, bucket: usize) -> K {
+        K::truncate(u64::from(bucket >= self.upper) << (K::BITS - 1))
+    }
+
+    /// Bounds of the words of a bucket of codes that were shifted by `shift`.
+    pub fn words<K: Word>(&self, bucket: usize, shift: u32) -> Words {
+        let digits = self.digits(bucket);
+        let word = |code: u64| K::truncate(code << 1).into();
+        Words {
+            least: word((digits.start as u64) << shift),
+            greatest: word(((digits.end as u64 - 1) << shift) | ((1 << shift) - 1)) | 1,
+        }
+    }
 }
 
 fn sweep_buckets<S, W, R, T>(
@@ -209,25 +281,16 @@ where
         (0..n_shares).map(|i| i * n / n_shares..(i + 1) * n / n_shares).collect();
 
     let code_bits = u64::BITS - coding.last.leading_zeros();
-    // 16 rows per count in the mean, and at most 2^16 counts: `Buckets::of` has two bytes for each.
-    let digit_bits = (n / 16).max(2).ilog2().min(16).min(code_bits);
+    // 32 rows per count in the mean, and at most 2^16 counts: `Buckets::of` has two bytes for each.
+    let digit_bits = (n / 32).max(2).ilog2().min(16).min(code_bits);
     let shift = code_bits - digit_bits;
-    let code = |score: S| -> u64 { coding.code(score).into() };
-    let weights = sample.weights;
 
-    let count = |share: &Range<usize>| {
-        let mut counts = vec![0_u32; 1 << digit_bits];
-        let rows = sample.scores[share.clone()].iter().zip(weights.slice(share.start, share.end));
-        for (&score, weight) in rows {
-            if weights.counts(weight) {
-                counts[(code(score) >> shift) as usize] += 1;
-            }
-        }
-        counts
+    let count = |share: &Range<usize>| count_share(sample, coding, share.clone(), shift);
+    let counts: Vec<Vec<[u32; 2]>> = parallel::map(shares.iter().collect(), count);
+    let total = |digit: usize| -> usize {
+        counts.iter().map(|share| share[digit].iter().map(|&c| c as usize).sum::<usize>()).sum()
     };
-    let counts: Vec<Vec<u32>> = parallel::map(shares.iter().collect(), count);
-    let totals: Vec<usize> =
-        (0..1 << digit_bits).map(|d| counts.iter().map(|share| share[d] as usize).sum()).collect();
+    let totals: Vec<usize> = (0..=(coding.last >> shift) as usize).map(total).collect();
     let middle = 1_usize << (S::Key::BITS - 1 - shift).min(usize::BITS - 1);
     let buckets = Buckets::join(&totals, middle, BUCKET.max(2 * n / MOST_BUCKETS));
 
@@ -237,54 +300,47 @@ where
     let mut moved = vec![R::default(); n_moved.unwrap_or(0)];
     let mut sinks = Vec::with_capacity(buckets.sizes.len());
     for round in rounds {
-        // A slice of memory for each bucket and share, bucket by bucket.
+        // A slice of memory for each bucket, class and share, in this order.
         let mut places: Vec<Vec<_>> =
-            shares.iter().map(|_| Vec::with_capacity(round.len())).collect();
+            shares.iter().map(|_| Vec::with_capacity(2 * round.len())).collect();
+        let mut n_negs = Vec::with_capacity(round.len());
         let mut rest = moved.as_mut_slice();
         for bucket in round.clone() {
-            for (share, places) in counts.iter().zip(&mut places) {
-                let size: usize = share[buckets.digits(bucket)].iter().map(|&c| c as usize).sum();
-                let (place, after) = rest.split_at_mut(size);
-                places.push(place.iter_mut());
-                rest = after;
-            }
-        }
-        let scatter = |(share, mut places): (&Range<usize>, Vec<std::slice::IterMut<'_, R>>)| {
-            let scores = &sample.scores[share.clone()];
-            let positive = &sample.positive[share.clone()];
-            let rows = scores.iter().zip(positive).zip(weights.slice(share.start, share.end));
-            for ((&score, &positive), weight) in rows {
-                if weights.counts(weight) {
-                    let code = code(score);
-                    let bucket = usize::from(buckets.of[(code >> shift) as usize]);
-                    let word = S::Key::truncate(code << 1 | u64::from(positive));
-                    // Buckets of other rounds have no slice: for those before the first the index
-                    // wraps around.
-                    let places = places.get_mut(bucket.wrapping_sub(round.start));
-                    if let Some(place) = places.and_then(Iterator::next) {
-                        *place = R::new(word, weights.units(weight, positive));
-                    }
+            for class in [0, 1] {
+                let before = rest.len();
+                for (share, places) in counts.iter().zip(&mut places) {
+                    let digits = &share[buckets.digits(bucket)];
+                    let size: usize = digits.iter().map(|counts| counts[class] as usize).sum();
+                    let (place, after) = rest.split_at_mut(size);
+                    places.push(place.iter_mut());
+                    rest = after;
+                }
+                if class == 0 {
+                    n_negs.push(before - rest.len());
                 }
             }
+        }
+        let first = 2 * round.start;
+        let scatter = |(share, places): (&Range<usize>, Vec<std::slice::IterMut<'_, R>>)| {
+            scatter_share(sample, coding, share.clone(), (&buckets.of, shift), first, places);
         };
         parallel::map(shares.iter().zip(places).collect(), scatter);
 
         let mut rest = moved.as_mut_slice();
         let mut tasks = Vec::with_capacity(round.len());
-        for bucket in round {
+        for (bucket, n_neg) in round.zip(n_negs) {
             let (rows, after) = rest.split_at_mut(buckets.sizes[bucket]);
-            let top = u64::from(bucket >= buckets.upper) << (S::Key::BITS - 1);
-            let digits = buckets.digits(bucket);
-            let word = |code: u64| S::Key::truncate(code << 1).into();
-            let words = Words {
-                least: word((digits.start as u64) << shift),
-                greatest: word(((digits.end as u64 - 1) << shift) | ((1 << shift) - 1)) | 1,
-            };
-            tasks.push((rows, words, S::Key::truncate(top)));
+            let (top, words) = (buckets.top(bucket), buckets.words::<S::Key>(bucket, shift));
+            tasks.push((rows, n_neg, words, top));
             rest = after;
         }
-        let run = |scratch: &mut Vec<R>, (rows, words, top): (&mut [R], Words, S::Key)| {
+        let run = |(scratch, own): &mut (Vec<R>, T::Scratch),
+                   (rows, n_neg, words, top): (&mut [R], usize, Words, S::Key)| {
             let mut sink = new_sink();
+            let (negative, positive) = rows.split_at(n_neg);
+            if sink.bucket([&[negative], &[positive]], words, own) {
+                return sink;
+            }
             if size_of::<R>() > 8 && rows.len() > n / 8 {
                 sort_in_place(rows, top, &mut sink);
                 return sink;
@@ -296,9 +352,64 @@ where
             sink
         };
         let least = if n_shares == 1 { usize::MAX } else { 8 };
-        sinks.append(&mut parallel::map_with(tasks, least, Vec::new, run));
+        sinks.append(&mut parallel::map_with(tasks, least, Default::default, run));
     }
     sinks
+}
+
+/// Number of rows of each class by the leading bits of their codes.
+fn count_share<S: Score, W: Weigh>(
+    sample: &ScoreSample<'_, S, W>,
+    coding: ScoreCoding<S>,
+    share: Range<usize>,
+    shift: u32,
+) -> Vec<[u32; 2]> {
+    let mut counts = vec![[0; 2]; 1 + (coding.last >> shift) as usize];
+    let mut codes = [S::Key::default(); PIECE];
+    for start in share.clone().step_by(PIECE) {
+        let end = share.end.min(start + PIECE);
+        coding.fill(&sample.scores[start..end], &mut codes);
+        let positive = &sample.positive[start..end];
+        let rows = codes.iter().zip(positive).zip(sample.weights.slice(start, end));
+        for ((&code, &positive), weight) in rows {
+            if sample.weights.counts(weight) {
+                counts[(code.into() >> shift) as usize][usize::from(positive)] += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// Moves rows to the places of their bucket and class; `first` is the number of the first place.
+fn scatter_share<S: Score, W: Weigh, R: Record<S::Key, Unit = W::Unit>>(
+    sample: &ScoreSample<'_, S, W>,
+    coding: ScoreCoding<S>,
+    share: Range<usize>,
+    (bucket_of, shift): (&[u16], u32),
+    first: usize,
+    mut places: Vec<std::slice::IterMut<'_, R>>,
+) {
+    let (places, weights) = (places.as_mut_slice(), sample.weights);
+    let mut codes = [S::Key::default(); PIECE];
+    for start in share.clone().step_by(PIECE) {
+        let end = share.end.min(start + PIECE);
+        coding.fill(&sample.scores[start..end], &mut codes);
+        let positive = &sample.positive[start..end];
+        let rows = codes.iter().zip(positive).zip(weights.slice(start, end));
+        for ((&code, &positive), weight) in rows {
+            if weights.counts(weight) {
+                let code = code.into();
+                let bucket = usize::from(bucket_of[(code >> shift) as usize]);
+                let word = S::Key::truncate(code << 1 | u64::from(positive));
+                // Buckets of other rounds have no place: for those before the first the number
+                // wraps around.
+                let number = (2 * bucket + usize::from(positive)).wrapping_sub(first);
+                if let Some(place) = places.get_mut(number).and_then(Iterator::next) {
+                    *place = R::new(word, weights.units(weight, positive));
+                }
+            }
+        }
+    }
 }
 
 /// Groups of consecutive buckets with at most `most` rows, or of a single bucket that has more.
@@ -318,12 +429,17 @@ fn rounds(sizes: &[usize], most: usize) -> Vec<Range<usize>> {
 /// Bounds of the words of some rows: those of a negative row at the least code, and of a positive
 /// one at the greatest.
 #[derive(Debug, Clone, Copy)]
-struct Words {
-    least: u64,
-    greatest: u64,
+pub(super) struct Words {
+    pub least: u64,
+    pub greatest: u64,
 }
 
 impl Words {
+    /// Bits of the codes less the least one, at least one.
+    pub fn code_bits(self) -> u32 {
+        u64::BITS - (((self.greatest >> 1) - (self.least >> 1)) | 1).leading_zeros()
+    }
+
     /// Bounds of the words of some rows, at least one.
     fn of<K: Word, R: Record<K>>(rows: &[R]) -> Self {
         let (mut least, mut greatest) = (u64::MAX, 0);
@@ -337,7 +453,7 @@ impl Words {
 
 /// Distributes `rows` by the leading bits in which words within `words`, if they are known, differ,
 /// into `scratch` of the same length, and passes the ranges to `sink`, in order.
-fn descend<K: Word, R: Record<K>>(
+pub(super) fn descend<K: Word, R: Record<K>>(
     rows: &mut [R],
     scratch: &mut [R],
     words: Option<Words>,
@@ -547,6 +663,8 @@ mod tests {
     struct Collect(Vec<(u64, u64, u64)>);
 
     impl<K: Word> Sink<K, u64> for Collect {
+        type Scratch = ();
+
         fn tie(&mut self, code: K, positive: u64, negative: u64) {
             self.0.push((code.into(), positive, negative));
         }

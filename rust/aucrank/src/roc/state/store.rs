@@ -246,6 +246,8 @@ pub(super) struct Counting {
 }
 
 impl Sink<u64, u64> for Counting {
+    type Scratch = ();
+
     fn tie(&mut self, code: u64, positive: u64, negative: u64) {
         let key = self.coding.score(code).key();
         self.counts.push(Count { key, rows: [negative, positive] });

@@ -1,0 +1,340 @@
+//! Pairs of the rows of a bucket, counted without sorting them.
+//!
+//! The rarer class is distributed into narrow ranges of codes. Each row of the other class then
+//! looks up where its own range starts, and is compared with the few rows from there on: those of
+//! higher ranges are above it anyway. No branch depends on a comparison.
+//!
+//! Codes become keys of 30 bits, which any processor compares four at once. If bits are dropped in
+//! which the codes differ, and two rows of different classes have one key, the bucket is counted
+//! again by whole codes.
+
+use super::score::Word;
+use super::sort::{Record, Words};
+
+/// Number of rows that a row is compared with at once.
+const LANES: usize = 8;
+
+/// Number of rows up to which all counters fit in 32 bits.
+const MOST_ROWS: usize = 1 << 22;
+
+/// Pairs of the rows of a bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BucketPairs {
+    pub half_wins: u64,
+    pub positive: u64,
+    pub negative: u64,
+}
+
+/// A code, or its leading bits.
+trait Key: Copy + Default + Ord {
+    const BITS: u32;
+    /// Mean number of rows in the range of a row up to which it is compared with all of them.
+    const MOST_IN_RANGE: u64;
+    /// Above all keys.
+    const ABOVE: Self;
+    fn new(bits: u64) -> Self;
+    fn bits(self) -> u64;
+}
+
+/// Signed, since the oldest processors compare no other numbers; one bit is left for
+/// [`Key::ABOVE`].
+impl Key for i32 {
+    const BITS: u32 = 30;
+    const MOST_IN_RANGE: u64 = 32;
+    const ABOVE: Self = Self::MAX;
+
+    #[inline]
+    fn new(bits: u64) -> Self {
+        bits as Self
+    }
+
+    #[inline]
+    fn bits(self) -> u64 {
+        u64::from(self.cast_unsigned())
+    }
+}
+
+/// Codes less the least of their bucket lack at least one bit, as words do.
+impl Key for u64 {
+    const BITS: u32 = 63;
+    const MOST_IN_RANGE: u64 = 16;
+    const ABOVE: Self = Self::MAX;
+
+    #[inline]
+    fn new(bits: u64) -> Self {
+        bits
+    }
+
+    #[inline]
+    fn bits(self) -> u64 {
+        self
+    }
+}
+
+/// Counts the pairs of buckets, in memory that is kept from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct PairCounter {
+    narrow: RangedKeys<i32>,
+    wide: RangedKeys<u64>,
+    /// Whether rows of different classes had one code or key in the last bucket.
+    had_ties: bool,
+}
+
+impl PairCounter {
+    /// Bits of codes that narrow keys hold whole.
+    pub const EXACT_BITS: u32 = <i32 as Key>::BITS;
+
+    /// The pairs of negative and positive rows whose words are within `words`; `None` if they are
+    /// too many, or too dense in a few ranges.
+    pub fn count<K: Word, R: Record<K>>(
+        &mut self,
+        rows: [&[&[R]]; 2],
+        words: Words,
+    ) -> Option<BucketPairs> {
+        let [n_neg, n_pos] = rows.map(|parts| parts.iter().map(|part| part.len()).sum::<usize>());
+        let pairs = |half_wins| {
+            Some(BucketPairs { half_wins, positive: n_pos as u64, negative: n_neg as u64 })
+        };
+        if n_neg == 0 || n_pos == 0 {
+            return pairs(0);
+        }
+        if n_neg + n_pos > MOST_ROWS {
+            return None;
+        }
+        let differing = differing_bits(rows);
+        if differing <= 1 {
+            return pairs((n_neg * n_pos) as u64);
+        }
+        let dropped_bits = words.code_bits().saturating_sub(Self::EXACT_BITS);
+        let is_exact = (differing >> 1) & ((1 << dropped_bits) - 1) == 0;
+        let [negative, positive] = rows;
+        let (few, many) = if n_neg < n_pos { (negative, positive) } else { (positive, negative) };
+        let n_few = n_neg.min(n_pos);
+        let mut found = None;
+        // Scores that tie in one bucket do so in the next.
+        if is_exact || !self.had_ties {
+            found = Some(self.narrow.count(few, n_few, many, words)?);
+        }
+        if !is_exact && found.is_none_or(|found| found.has_ties()) {
+            // Also if the wide keys are refused: narrow ones would be of no use again.
+            self.had_ties = true;
+            found = Some(self.wide.count(few, n_few, many, words)?);
+        }
+        let found = found?;
+        self.had_ties = found.has_ties();
+        let half_wins = found.below + found.not_above;
+        let all = 2 * (n_neg * n_pos) as u64;
+        // If the positive rows are the few, these are the half-wins of the negative ones.
+        pairs(if n_neg < n_pos { half_wins } else { all - half_wins })
+    }
+}
+
+/// Bits in which the words of some rows differ from that of the first.
+fn differing_bits<K: Word, R: Record<K>>(rows: [&[&[R]]; 2]) -> u64 {
+    let parts = rows.into_iter().flatten().copied();
+    let first: u64 = parts.clone().flatten().next().map_or(0, |row| row.word().into());
+    let of_part = |differing, part: &[R]| {
+        part.iter().fold(differing, |differing, row| differing | (row.word().into() ^ first))
+    };
+    parts.fold(0, of_part)
+}
+
+/// Pairs of a row of many and one of few.
+#[derive(Debug, Clone, Copy)]
+struct Comparisons {
+    /// Pairs in which the row of few is below the other one.
+    below: u64,
+    not_above: u64,
+}
+
+impl Comparisons {
+    fn has_ties(self) -> bool {
+        self.below != self.not_above
+    }
+}
+
+/// Keys of the rarer class.
+#[derive(Debug, Default)]
+struct RangedKeys<T> {
+    /// In the order of the rows.
+    keys: Vec<T>,
+    /// Range by range.
+    ranged: Vec<T>,
+    /// First key of each range in `ranged`, and the end of the last.
+    starts: Vec<u32>,
+}
+
+impl<T: Key> RangedKeys<T> {
+    /// Compares all pairs of rows; `None` if there are too many in some ranges.
+    fn count<K: Word, R: Record<K>>(
+        &mut self,
+        few: &[&[R]],
+        n_few: usize,
+        many: &[&[R]],
+        words: Words,
+    ) -> Option<Comparisons> {
+        let (least, code_bits) = (words.least >> 1, words.code_bits());
+        let dropped_bits = code_bits.saturating_sub(T::BITS);
+        let key = |row: R| T::new(((row.word().into() >> 1) - least) >> dropped_bits);
+        let key_bits = code_bits - dropped_bits;
+        // One or two ranges per row: most have none or one.
+        let digit_bits = (n_few.ilog2() + 1).min(key_bits);
+        let shift = key_bits - digit_bits;
+        let range = |key: T| (key.bits() >> shift) as usize;
+
+        self.keys.clear();
+        for part in few {
+            self.keys.extend(part.iter().map(|&row| key(row)));
+        }
+        self.starts.clear();
+        self.starts.resize((1 << digit_bits) + 1, 0);
+        let ends = &mut self.starts[1..];
+        for &key in &self.keys {
+            ends[range(key)] += 1;
+        }
+        let (mut end, mut squares) = (0, 0);
+        for count in &mut *ends {
+            let start = end;
+            end += *count;
+            squares += u64::from(*count) * u64::from(*count);
+            *count = start;
+        }
+        if squares > T::MOST_IN_RANGE * n_few as u64 {
+            return None;
+        }
+        self.ranged.resize(n_few + LANES, T::ABOVE);
+        for &key in &self.keys {
+            let place = &mut ends[range(key)];
+            self.ranged[*place as usize] = key;
+            *place += 1;
+        }
+        self.ranged[n_few..].fill(T::ABOVE);
+
+        let (mut below, mut above) = ([0_u32; LANES], [0_u32; LANES]);
+        let (mut start_sum, mut n_windows) = (0_u64, 0_u64);
+        let (starts, ranged) = (self.starts.as_slice(), self.ranged.as_slice());
+        for part in many {
+            for &row in *part {
+                let key = key(row);
+                let range = range(key);
+                let (mut start, end) = (starts[range] as usize, starts[range + 1] as usize);
+                start_sum += start as u64;
+                loop {
+                    let Some(window) = ranged.get(start..start + LANES) else { break };
+                    for lane in 0..LANES {
+                        below[lane] += u32::from(window[lane] < key);
+                        above[lane] += u32::from(window[lane] > key);
+                    }
+                    n_windows += 1;
+                    start += LANES;
+                    if start >= end {
+                        break;
+                    }
+                }
+            }
+        }
+        let sum = |lanes: [u32; LANES]| lanes.iter().map(|&lane| u64::from(lane)).sum::<u64>();
+        Some(Comparisons {
+            below: start_sum + sum(below),
+            not_above: start_sum + n_windows * LANES as u64 - sum(above),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Half-wins by the definition; the last bit of a word is the class.
+    fn half_wins(negative: &[u64], positive: &[u64]) -> u64 {
+        let pairs = positive.iter().flat_map(|p| negative.iter().map(move |q| (p >> 1, q >> 1)));
+        pairs.map(|(p, q)| u64::from(p > q) + u64::from(p >= q)).sum()
+    }
+
+    /// Whether the pairs were counted; if so, they are those of the definition.
+    fn counts(codes: &[u64], positive: &[bool], words: Words, counter: &mut PairCounter) -> bool {
+        let words_of = |class: bool| -> Vec<u64> {
+            let rows = codes.iter().zip(positive).filter(|&(_, &p)| p == class);
+            rows.map(|(&code, _)| code << 1 | u64::from(class)).collect()
+        };
+        let (neg, pos) = (words_of(false), words_of(true));
+        // In two parts each, as from two blocks.
+        let halves = [&neg, &pos].map(|rows| rows.split_at(rows.len() / 2));
+        let parts = halves.map(|(first, second)| [first, second]);
+        let found = counter.count::<u64, u64>([&parts[0], &parts[1]], words);
+        let expected = BucketPairs {
+            half_wins: half_wins(&neg, &pos),
+            positive: pos.len() as u64,
+            negative: neg.len() as u64,
+        };
+        assert!(found.is_none_or(|found| found == expected), "{found:?}, but {expected:?}");
+        found.is_some()
+    }
+
+    fn bounds(codes: &[u64]) -> Words {
+        Words {
+            least: codes.iter().min().unwrap() << 1,
+            greatest: codes.iter().max().unwrap() << 1 | 1,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pairs_are_those_of_the_definition(
+            rows in prop::collection::vec((0..40_u64, any::<bool>()), 1..60),
+            low_bits in 0..57_u32,
+            shuffled in any::<u64>(),
+            had_ties in any::<bool>(),
+        ) {
+            // The same codes in the leading bits, in the last ones, and in both: with dropped bits
+            // that differ, and without.
+            let positive: Vec<bool> = rows.iter().map(|row| row.1).collect();
+            let spread = |code: u64| code << low_bits | (code.wrapping_mul(shuffled) & 1);
+            let codes: Vec<u64> = rows.iter().map(|row| spread(row.0)).collect();
+            let swapped: Vec<bool> = positive.iter().map(|p| !p).collect();
+            for positive in [&positive, &swapped] {
+                let mut counter = PairCounter { had_ties, ..PairCounter::default() };
+                let is_spread = low_bits >= 40 || rows.len() < 16;
+                prop_assert!(
+                    counts(&codes, positive, bounds(&codes), &mut counter) || !is_spread
+                );
+                let whole = Words { least: 0, greatest: u64::MAX };
+                prop_assert!(counts(&codes, positive, whole, &mut counter) || rows.len() >= 16);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_differ_in_dropped_bits_only_are_compared_by_all_bits() {
+        let base = 1 << 62;
+        let codes = [0, base, base + 1, base + 2, base + 1, base + 3, (1 << 63) - 1];
+        let mut counter = PairCounter::default();
+        for bits in 0..128_u32 {
+            let positive: Vec<bool> = (0..7).map(|row| bits >> row & 1 == 1).collect();
+            assert!(counts(&codes, &positive, bounds(&codes), &mut counter));
+        }
+    }
+
+    #[test]
+    fn more_rows_of_a_range_than_lanes_are_all_compared() {
+        for (n_rows, outlier) in [(50, 1 << 20), (30, 1 << 40)] {
+            let codes: Vec<u64> = (0..n_rows).map(|row| row / 3).chain([outlier]).collect();
+            for modulus in [2, 3, 5, 7] {
+                let positive: Vec<bool> = (0..=n_rows).map(|row| row % modulus == 0).collect();
+                let mut counter = PairCounter::default();
+                assert!(counts(&codes, &positive, bounds(&codes), &mut counter));
+            }
+        }
+    }
+
+    #[test]
+    fn too_many_rows_of_one_range_are_refused() {
+        let negative: Vec<u64> = (0..1000).map(|row| row << 1).chain([1 << 62]).collect();
+        let positive: Vec<u64> = negative.iter().map(|word| word | 1).collect();
+        let words = Words { least: 0, greatest: 1 << 62 | 1 };
+        let found = PairCounter::default().count::<u64, u64>([&[&negative], &[&positive]], words);
+        assert_eq!(found, None);
+    }
+}
