@@ -19,7 +19,7 @@ const BLOCK: usize = 1 << BLOCK_BITS;
 const BLOCK_BITS: u32 = 15;
 
 /// Target number of rows per bucket.
-const BUCKET: usize = 1 << 14;
+const BUCKET: usize = 1 << 13;
 
 /// Maximum number of buckets: more leave too few rows of a bucket in a block.
 const MOST_BUCKETS: usize = 512;
@@ -83,7 +83,7 @@ where
         let sizes = blocks.iter().map(|b| b.starts[2 * bucket + 2] - b.starts[2 * bucket]);
         sizes.map(|size| size as usize).sum()
     };
-    if (0..n_buckets).any(|bucket| size(bucket) > (n / GIANT).max(4 * BUCKET)) {
+    if (0..n_buckets).any(|bucket| size(bucket) > (n / GIANT).max(8 * BUCKET)) {
         return None;
     }
 
