@@ -3,9 +3,10 @@
 use super::RocState;
 use super::mass::{Mass, Shifted, Weights};
 use super::pairs::PairCounter;
+use super::record::{Record, Sink, Words};
 use super::sample::{MassOf, ScoreSample, Unweighted, Weigh};
 use super::score::{Score, Word};
-use super::sort::{Record, Sink, Words, sweep};
+use super::sort::sweep;
 use crate::RankError;
 
 /// Probability that a random positive row outranks a random negative one, a tie counting one half

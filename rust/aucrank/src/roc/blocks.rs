@@ -5,11 +5,11 @@
 //! short slice of every block. Bounds of the buckets come from a sample of the rows, so that the
 //! scores are read once.
 
-use std::ops::Range;
-
-use super::sample::{PARALLEL_FROM, PIECE, ScoreSample, Unweighted};
+use super::buckets::Buckets;
+use super::descend::descend;
+use super::record::{Record, Sink};
+use super::sample::{MassOf, PARALLEL_FROM, PIECE, ScoreSample, Weigh};
 use super::score::{Score, ScoreCoding, Word};
-use super::sort::{Buckets, Sink, descend};
 use crate::parallel;
 
 /// Rows of a block.
@@ -31,27 +31,30 @@ const SAMPLE: usize = 1 << 14;
 const GIANT: usize = 8;
 
 /// Rows of a block, bucket by bucket, first negative ones, then positive ones.
-struct Block<'a, K> {
-    words: &'a [K],
+struct Block<'a, R> {
+    rows: &'a [R],
     /// First row of each bucket and class, and the end of the last.
     starts: Vec<u32>,
 }
 
-impl<K> Block<'_, K> {
-    fn of(&self, bucket: usize, class: usize) -> &[K] {
+impl<R> Block<'_, R> {
+    fn of(&self, bucket: usize, class: usize) -> &[R] {
         let number = 2 * bucket + class;
-        &self.words[self.starts[number] as usize..self.starts[number + 1] as usize]
+        &self.rows[self.starts[number] as usize..self.starts[number + 1] as usize]
     }
 }
 
 /// Runs sinks over all rows; `None` if a bucket holds a large part of them.
-pub(super) fn sweep_blocks<S: Score, T>(
-    sample: &ScoreSample<'_, S, Unweighted>,
+pub(super) fn sweep_blocks<S, W, R, T>(
+    sample: &ScoreSample<'_, S, W>,
     coding: ScoreCoding<S>,
     new_sink: impl Fn() -> T + Sync,
 ) -> Option<Vec<T>>
 where
-    T: Sink<S::Key, u64>,
+    S: Score,
+    W: Weigh,
+    R: Record<S::Key, Unit = W::Unit, Mass = MassOf<W>>,
+    T: Sink<S::Key, MassOf<W>>,
 {
     let n = sample.scores.len();
     let code_bits = u64::BITS - coding.last.leading_zeros();
@@ -71,13 +74,12 @@ where
     let buckets = Buckets::join(&totals, middle, target);
     let n_buckets = buckets.sizes.len();
 
-    let mut moved = vec![S::Key::default(); n];
-    let tasks: Vec<(usize, &mut [S::Key])> =
+    let mut moved = vec![R::default(); n];
+    let tasks: Vec<(usize, &mut [R])> =
         (0..n).step_by(BLOCK).zip(moved.chunks_mut(BLOCK)).collect();
     let least = if n < PARALLEL_FROM { usize::MAX } else { 1 };
-    let blocks = parallel::map_with(tasks, least, Vec::new, |numbers, (start, words)| {
-        let rows = start..start + words.len();
-        distribute_block(sample, coding, rows, (&buckets, shift), words, numbers)
+    let blocks = parallel::map_with(tasks, least, Vec::new, |numbers, (start, moved)| {
+        distribute_block(sample, coding, start, (&buckets, shift), moved, numbers)
     });
     let size = |bucket: usize| -> usize {
         let sizes = blocks.iter().map(|b| b.starts[2 * bucket + 2] - b.starts[2 * bucket]);
@@ -87,14 +89,14 @@ where
         return None;
     }
 
-    let run = |(rows, scratch, own): &mut (Vec<S::Key>, Vec<S::Key>, T::Scratch), bucket: usize| {
+    let run = |(rows, scratch, own): &mut (Vec<R>, Vec<R>, T::Scratch), bucket: usize| {
         let mut sink = new_sink();
-        let parts = |class: usize| -> Vec<&[S::Key]> {
+        let parts = |class: usize| -> Vec<&[R]> {
             blocks.iter().map(|block| block.of(bucket, class)).collect()
         };
         let (negative, positive) = (parts(0), parts(1));
         let words = buckets.words::<S::Key>(bucket, shift);
-        if sink.bucket::<S::Key>([&negative, &positive], words, own) {
+        if sink.bucket([&negative, &positive], words, own) {
             return sink;
         }
         rows.clear();
@@ -102,7 +104,7 @@ where
             rows.extend_from_slice(part);
         }
         if rows.len() > scratch.len() {
-            scratch.resize(rows.len(), S::Key::default());
+            scratch.resize(rows.len(), R::default());
         }
         let top = buckets.top::<S::Key>(bucket);
         let scratch = &mut scratch[..rows.len()];
@@ -113,16 +115,22 @@ where
     Some(parallel::map_with((0..n_buckets).collect(), least, Default::default, run))
 }
 
-/// Moves the words of `rows` to their buckets within `words`.
-fn distribute_block<'a, S: Score>(
-    sample: &ScoreSample<'_, S, Unweighted>,
+/// Moves the rows from `start` on to their buckets within `moved`.
+fn distribute_block<'a, S, W, R>(
+    sample: &ScoreSample<'_, S, W>,
     coding: ScoreCoding<S>,
-    rows: Range<usize>,
+    start: usize,
     (buckets, shift): (&Buckets, u32),
-    words: &'a mut [S::Key],
+    moved: &'a mut [R],
     numbers: &mut Vec<u32>,
-) -> Block<'a, S::Key> {
-    let (scores, positive) = (&sample.scores[rows.clone()], &sample.positive[rows]);
+) -> Block<'a, R>
+where
+    S: Score,
+    W: Weigh,
+    R: Record<S::Key, Unit = W::Unit>,
+{
+    let end = start + moved.len();
+    let (scores, positive) = (&sample.scores[start..end], &sample.positive[start..end]);
     numbers.resize(scores.len(), 0);
     let bucket_of = buckets.of.as_slice();
     let n_slices = 2 * buckets.sizes.len();
@@ -143,14 +151,17 @@ fn distribute_block<'a, S: Score>(
     for (slice, count) in counts.into_iter().enumerate() {
         starts[slice + 1] = starts[slice] + count;
     }
+    let mut weights = sample.weights.slice(start, end);
     for ((scores, positive), numbers) in pieces().zip(numbers.chunks(PIECE)) {
         coding.fill(scores, &mut codes);
-        for ((&code, &positive), &number) in codes.iter().zip(positive).zip(numbers) {
+        let rows = codes.iter().zip(positive).zip(numbers).zip(&mut weights);
+        for (((&code, &positive), &number), weight) in rows {
             // The number within its slice is known, so that no store waits for another.
             let start = starts[(number >> BLOCK_BITS) as usize];
             let place = start + (number & ((1 << BLOCK_BITS) - 1));
-            words[place as usize] = S::Key::truncate(code.into() << 1 | u64::from(positive));
+            let word = S::Key::truncate(code.into() << 1 | u64::from(positive));
+            moved[place as usize] = R::new(word, sample.weights.units(weight, positive));
         }
     }
-    Block { words, starts }
+    Block { rows: moved, starts }
 }

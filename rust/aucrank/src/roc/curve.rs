@@ -1,10 +1,12 @@
 //! The ROC curve as exact counts.
 
 use super::RocState;
+use super::descend::{FEW, for_ties, sort_range};
 use super::mass::{Mass, Shifted, Weights, is_few, simplest};
+use super::record::{Record, Sink};
 use super::sample::{MassOf, PARALLEL_FROM, ScoreSample, Unweighted, Weigh};
 use super::score::{Score, ScoreCoding, Word};
-use super::sort::{FEW, Record, Sink, for_ties, sort_range, sweep};
+use super::sort::sweep;
 use crate::data::times_power_of_two;
 use crate::{RankError, parallel};
 

@@ -1,10 +1,12 @@
 //! The best threshold of a score, given the costs of the two kinds of error.
 
 use super::RocCurve;
+use super::descend::{for_ties, sort_range};
 use super::mass::FewBits;
+use super::record::{Record, Sink};
 use super::sample::{MassOf, ScoreSample, Unweighted, Weigh};
 use super::score::{Score, ScoreCoding};
-use super::sort::{Record, Sink, for_ties, sort_range, sweep};
+use super::sort::sweep;
 use crate::RankError;
 use crate::data::{ClassSums, Labels, midpoint};
 

@@ -11,9 +11,10 @@
 //! even stored: their sums are computed range by range, like the pairs of [`auc`](super::auc()).
 
 use super::mass::{Mass, Unit, Weights};
+use super::record::{Record, Sink};
 use super::sample::{MassOf, PARALLEL_FROM, ScoreSample, Unweighted, Weigh};
 use super::score::{Score, Word};
-use super::sort::{Record, Sink, sweep};
+use super::sort::sweep;
 use crate::RankError;
 
 use crate::parallel::prelude::*;

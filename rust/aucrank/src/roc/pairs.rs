@@ -8,8 +8,8 @@
 //! which the codes differ, and two rows of different classes have one key, the bucket is counted
 //! again by whole codes.
 
+use super::record::{Record, Words};
 use super::score::Word;
-use super::sort::{Record, Words};
 
 /// Number of rows that a row is compared with at once.
 const LANES: usize = 8;
@@ -115,7 +115,7 @@ impl PairCounter {
         if is_exact || !self.had_ties {
             found = Some(self.narrow.count(few, n_few, many, words)?);
         }
-        if !is_exact && found.is_none_or(|found| found.has_ties()) {
+        if !is_exact && found.is_none_or(Comparisons::has_ties) {
             // Also if the wide keys are refused: narrow ones would be of no use again.
             self.had_ties = true;
             found = Some(self.wide.count(few, n_few, many, words)?);
@@ -219,8 +219,7 @@ impl<T: Key> RangedKeys<T> {
                 let range = range(key);
                 let (mut start, end) = (starts[range] as usize, starts[range + 1] as usize);
                 start_sum += start as u64;
-                loop {
-                    let Some(window) = ranged.get(start..start + LANES) else { break };
+                while let Some(window) = ranged.get(start..start + LANES) {
                     for lane in 0..LANES {
                         below[lane] += u32::from(window[lane] < key);
                         above[lane] += u32::from(window[lane] > key);

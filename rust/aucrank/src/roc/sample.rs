@@ -1,9 +1,7 @@
 //! Scores with their classes and weights, validated once for every statistic.
 
-use super::blocks::sweep_blocks;
 use super::mass::{FewBits, ManyBits, Shifted, Unit};
-use super::score::{Extremes, Score, ScoreCoding};
-use super::sort::Sink;
+use super::score::{Extremes, Score};
 use crate::{RankError, parallel};
 
 /// Number of rows from which the functions of this module use the current rayon pool. With fewer
@@ -37,15 +35,6 @@ pub(super) trait Weigh: Copy + Sync {
     fn units(&self, raw: Self::Raw, positive: bool) -> Self::Unit;
     /// Binary exponents of the units of the negative and of the positive class.
     fn exponents(&self) -> [i32; 2];
-
-    /// The fastest way to sweep rows of this kind, if there is one and it suits them.
-    fn sweep_blocks<S: Score, T: Sink<S::Key, MassOf<Self>>>(
-        _sample: &ScoreSample<'_, S, Self>,
-        _coding: ScoreCoding<S>,
-        _new_sink: impl Fn() -> T + Sync,
-    ) -> Option<Vec<T>> {
-        None
-    }
 }
 
 /// Sums of weights in units.
@@ -80,14 +69,6 @@ impl Weigh for Unweighted {
 
     fn exponents(&self) -> [i32; 2] {
         [0; 2]
-    }
-
-    fn sweep_blocks<S: Score, T: Sink<S::Key, u64>>(
-        sample: &ScoreSample<'_, S, Self>,
-        coding: ScoreCoding<S>,
-        new_sink: impl Fn() -> T + Sync,
-    ) -> Option<Vec<T>> {
-        sweep_blocks(sample, coding, new_sink)
     }
 }
 

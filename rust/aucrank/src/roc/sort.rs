@@ -8,7 +8,7 @@
 //!    `code << 1 | positive`, as wide as its score.
 //! 2. The leading bits of the codes are counted, and neighbouring counts merged into some hundred
 //!    buckets of about equal size. The rows move to their buckets: unweighted ones block by block
-//!    ([`sweep_blocks`](super::blocks::sweep_blocks)), others at once, each thread writing to its own
+//!    ([`sweep_blocks`]), others at once, each thread writing to its own
 //!    share of every bucket. A bucket never straddles the middle of all codes, so the bit that the
 //!    shift drops is known from the bucket.
 //! 3. Each bucket, now small enough for the cache, is distributed once more by the leading bits in
@@ -26,98 +26,15 @@
 
 use std::ops::Range;
 
-use crate::parallel::prelude::*;
-
-use super::mass::{Mass, Unit};
+use super::blocks::sweep_blocks;
+use super::buckets::Buckets;
+use super::descend::{descend, sort_in_place};
+use super::mass::Unit;
 use super::pairs::PairCounter;
+use super::record::{Record, Sink, Words};
 use super::sample::{InputOrder, MassOf, PARALLEL_FROM, PIECE, ScoreSample, Weigh};
 use super::score::{Score, ScoreCoding, Word};
 use crate::parallel;
-
-/// A consumer of the rows in ascending order of their scores, range by range.
-pub(super) trait Sink<K: Word, M: Mass>: Send {
-    /// Rows of one score, as the weights of both classes; `code` is that of the score.
-    fn tie(&mut self, code: K, positive: M, negative: M);
-
-    /// Rows of a range, first `n_neg` negative ones, then the positive ones, in any order: few of
-    /// both classes, or any number of one class. Their codes lack the leading bit, which is `top`.
-    fn range<R: Record<K, Mass = M>>(&mut self, rows: &mut [R], n_neg: usize, top: K);
-
-    /// Memory of [`Sink::bucket`], kept from bucket to bucket.
-    type Scratch: Default + Send;
-
-    /// Negative and positive rows whose words are within `words`, in any order and in several parts.
-    /// False if the sink needs them range by range.
-    fn bucket<R: Record<K, Mass = M>>(
-        &mut self,
-        _rows: [&[&[R]]; 2],
-        _words: Words,
-        _scratch: &mut Self::Scratch,
-    ) -> bool {
-        false
-    }
-}
-
-/// Number of pairs up to which a range is not split further. Measured: sorting is no faster below.
-const PAIRS: usize = 256;
-
-/// A row being sorted: a plain number or pair, so that zeroed memory comes untouched from the
-/// system.
-pub(super) trait Record<K: Word>: Copy + Default + Send + Sync {
-    /// Its weight, as stored.
-    type Unit: Unit<Mass = Self::Mass>;
-    type Mass: Mass;
-    /// Whether the weight is 1.
-    const IS_ONE: bool;
-    /// `code << 1 | positive`, without the leading bit of the code.
-    fn word(self) -> K;
-    fn weight(self) -> Self::Mass;
-    fn new(word: K, weight: Self::Unit) -> Self;
-}
-
-/// An unweighted row.
-impl<K: Word> Record<K> for K {
-    type Unit = u64;
-    type Mass = u64;
-    const IS_ONE: bool = true;
-
-    #[inline]
-    fn word(self) -> K {
-        self
-    }
-
-    #[inline]
-    fn weight(self) -> u64 {
-        1
-    }
-
-    #[inline]
-    fn new(word: K, _: u64) -> Self {
-        word
-    }
-}
-
-/// A weighted row.
-impl<K: Word, U: Unit> Record<K> for (K, U) {
-    type Unit = U;
-    type Mass = U::Mass;
-    const IS_ONE: bool = false;
-
-    #[inline]
-    fn word(self) -> K {
-        self.0
-    }
-
-    #[inline]
-    fn weight(self) -> U::Mass {
-        self.1.mass()
-    }
-
-    #[inline]
-    fn new(word: K, weight: U) -> Self {
-        (word, weight)
-    }
-}
 
 /// Runs sinks over all rows; their results are in ascending order of the scores.
 pub(super) fn sweep<S, W, R, T>(
@@ -155,7 +72,9 @@ where
             return vec![sink];
         }
     }
-    if let Some(sinks) = W::sweep_blocks(sample, coding, &new_sink) {
+    if R::IS_ONE
+        && let Some(sinks) = sweep_blocks::<S, W, R, T>(sample, coding, &new_sink)
+    {
         return sinks;
     }
     sweep_buckets::<S, W, R, T>(sample, coding, new_sink)
@@ -204,63 +123,6 @@ const MOST_BUCKETS: usize = 2048;
 
 /// Number of rows from which the 16 bytes of a weighted record matter.
 const TWO_ROUNDS_FROM: usize = 1 << 20;
-
-/// The mapping of codes to buckets.
-pub(super) struct Buckets {
-    /// Bucket of a shifted code.
-    pub of: Vec<u16>,
-    /// First shifted code of each bucket, and the end of the last.
-    starts: Vec<usize>,
-    /// Rows of each bucket.
-    pub sizes: Vec<usize>,
-    /// First bucket of the codes with the leading bit set.
-    upper: usize,
-}
-
-impl Buckets {
-    /// Merges neighbouring `counts` of shifted codes; those from `middle` on have the leading bit.
-    pub fn join(counts: &[usize], middle: usize, target: usize) -> Self {
-        let (mut of, mut starts) = (Vec::with_capacity(counts.len()), vec![0]);
-        let (mut sizes, mut upper) = (vec![0], None);
-        for (digit, &count) in counts.iter().enumerate() {
-            let filled = sizes[sizes.len() - 1];
-            if digit == middle || filled > 0 && filled + count > target {
-                sizes.push(0);
-                starts.push(digit);
-            }
-            if digit == middle {
-                upper = Some(sizes.len() - 1);
-            }
-            of.push((sizes.len() - 1) as u16);
-            if let Some(size) = sizes.last_mut() {
-                *size += count;
-            }
-        }
-        let upper = upper.unwrap_or(sizes.len());
-        starts.push(counts.len());
-        Self { of, starts, sizes, upper }
-    }
-
-    /// Shifted codes of a bucket.
-    fn digits(&self, bucket: usize) -> Range<usize> {
-        self.starts[bucket]..self.starts[bucket + 1]
-    }
-
-    /// Leading bit of the codes of a bucket.
-    pub fn top<K: Word>(&self, bucket: usize) -> K {
-        K::truncate(u64::from(bucket >= self.upper) << (K::BITS - 1))
-    }
-
-    /// Bounds of the words of a bucket of codes that were shifted by `shift`.
-    pub fn words<K: Word>(&self, bucket: usize, shift: u32) -> Words {
-        let digits = self.digits(bucket);
-        let word = |code: u64| K::truncate(code << 1).into();
-        Words {
-            least: word((digits.start as u64) << shift),
-            greatest: word(((digits.end as u64 - 1) << shift) | ((1 << shift) - 1)) | 1,
-        }
-    }
-}
 
 fn sweep_buckets<S, W, R, T>(
     sample: &ScoreSample<'_, S, W>,
@@ -426,153 +288,6 @@ fn rounds(sizes: &[usize], most: usize) -> Vec<Range<usize>> {
     rounds
 }
 
-/// Bounds of the words of some rows: those of a negative row at the least code, and of a positive
-/// one at the greatest.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Words {
-    pub least: u64,
-    pub greatest: u64,
-}
-
-impl Words {
-    /// Bits of the codes less the least one, at least one.
-    pub fn code_bits(self) -> u32 {
-        u64::BITS - (((self.greatest >> 1) - (self.least >> 1)) | 1).leading_zeros()
-    }
-
-    /// Bounds of the words of some rows, at least one.
-    fn of<K: Word, R: Record<K>>(rows: &[R]) -> Self {
-        let (mut least, mut greatest) = (u64::MAX, 0);
-        for row in rows {
-            least = least.min(row.word().into());
-            greatest = greatest.max(row.word().into());
-        }
-        Self { least: least & !1, greatest: greatest | 1 }
-    }
-}
-
-/// Distributes `rows` by the leading bits in which words within `words`, if they are known, differ,
-/// into `scratch` of the same length, and passes the ranges to `sink`, in order.
-pub(super) fn descend<K: Word, R: Record<K>>(
-    rows: &mut [R],
-    scratch: &mut [R],
-    words: Option<Words>,
-    top: K,
-    sink: &mut impl Sink<K, R::Mass>,
-) {
-    let Some(first) = rows.first() else { return };
-    let first: u64 = first.word().into();
-    // Rows of one score cannot be distributed any further: if both classes have many of them, they
-    // would be passed on to the next level for ever. Words that differ in the last bit differ in
-    // class only.
-    if rows.iter().fold(0, |differing, row| differing | (row.word().into() ^ first)) <= 1 {
-        for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
-        return;
-    }
-    // Known bounds are hardly wider than those of the rows, and cost nothing.
-    let Words { least, greatest } = words.unwrap_or_else(|| Words::of(rows));
-    // About eight rows per range. From the second level on the bounds are those of the rows, so that
-    // the least and the greatest code part: each level makes progress.
-    let range_bits = u64::BITS - (greatest - least).leading_zeros();
-    let digit_bits = rows.len().ilog2().saturating_sub(2).clamp(1, 12).min(range_bits - 1);
-    let shift = range_bits - digit_bits;
-    // The class is the last bit of the digit, so that the classes are separated.
-    let digit = |word: K| {
-        let word: u64 = word.into();
-        ((word - least) >> shift << 1 | word & 1) as usize
-    };
-    let mut ends = vec![0_u32; 2 << digit_bits];
-    for row in &*rows {
-        ends[digit(row.word())] += 1;
-    }
-    let mut end = 0;
-    for count in &mut ends {
-        let start = end;
-        end += *count;
-        *count = start;
-    }
-    for &row in &*rows {
-        let place = &mut ends[digit(row.word())];
-        scratch[*place as usize] = row;
-        *place += 1;
-    }
-    let mut start = 0;
-    for ends in ends.chunks_exact(2) {
-        let (middle, end) = (ends[0] as usize, ends[1] as usize);
-        let (n_neg, n_pos) = (middle - start, end - middle);
-        if n_neg + n_pos > 0 {
-            let range = &mut scratch[start..end];
-            if n_neg * n_pos <= PAIRS {
-                sink.range(range, n_neg, top);
-            } else {
-                // The rows of the range have been moved, so their old place serves as scratch
-                // memory: no level allocates more than its counts.
-                descend(range, &mut rows[start..end], None, top, sink);
-            }
-        }
-        start = end;
-    }
-}
-
-/// For a bucket so large that a second copy of its records would exceed the bound on memory.
-fn sort_in_place<K: Word, R: Record<K>>(rows: &mut [R], top: K, sink: &mut impl Sink<K, R::Mass>) {
-    if rows.len() < PARALLEL_FROM {
-        rows.sort_unstable_by_key(|row| row.word());
-    } else {
-        rows.par_sort_unstable_by_key(|row| row.word());
-    }
-    for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
-}
-
-/// Number of rows up to which looking at all pairs takes less time than sorting: no branch depends
-/// on the rows.
-pub(super) const FEW: usize = 16;
-
-/// Sorts the rows of a range by their words.
-#[inline]
-pub(super) fn sort_range<K: Word, R: Record<K>>(rows: &mut [R]) {
-    if rows.len() > FEW {
-        rows.sort_unstable_by_key(|row| row.word());
-        return;
-    }
-    // The place of a row is the number of those before it.
-    let mut sorted = [R::default(); FEW];
-    for (i, row) in rows.iter().enumerate() {
-        let word = row.word();
-        let before = rows[..i].iter().filter(|other| other.word() <= word).count();
-        let after = rows[i + 1..].iter().filter(|other| other.word() < word).count();
-        // Never out of bounds, but the remainder shows it to the compiler.
-        sorted[(before + after) % FEW] = *row;
-    }
-    rows.copy_from_slice(&sorted[..rows.len()]);
-}
-
-/// Calls `tie` with each distinct code of sorted rows and the weights of its two classes.
-#[inline]
-pub(super) fn for_ties<K: Word, R: Record<K>>(
-    rows: &[R],
-    top: K,
-    mut tie: impl FnMut(K, R::Mass, R::Mass),
-) {
-    let code = |word: u64| K::truncate(word >> 1 | top.into());
-    let mut rows = rows.iter();
-    let Some(first) = rows.next() else { return };
-    let mut word: u64 = first.word().into();
-    let mut masses = [R::Mass::default(); 2];
-    masses[(word & 1) as usize] = first.weight();
-    for row in rows {
-        let next: u64 = row.word().into();
-        // The last bit is the class.
-        if next ^ word > 1 {
-            tie(code(word), masses[1], masses[0]);
-            masses = [R::Mass::default(); 2];
-        }
-        word = next;
-        masses[(word & 1) as usize] += row.weight();
-    }
-    tie(code(word), masses[1], masses[0]);
-}
-
 /// Runs sinks over rows that are already sorted, in either direction.
 fn sweep_sorted<S, W, T>(
     sample: &ScoreSample<'_, S, W>,
@@ -654,6 +369,7 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+    use super::super::descend::{for_ties, sort_range};
     use super::super::mass::Weights;
     use super::super::sample::Unweighted;
     use super::super::score::Extremes;

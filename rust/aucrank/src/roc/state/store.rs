@@ -7,9 +7,11 @@ use super::table::{EntryTable, Runs, SumWidth, keep_size, with_runs};
 use super::{RocState, cells};
 use crate::RankError;
 use crate::parallel::prelude::*;
+use crate::roc::descend::{for_ties, sort_range};
+use crate::roc::record::{Record, Sink};
 use crate::roc::sample::{ScoreSample, Unweighted};
 use crate::roc::score::ScoreCoding;
-use crate::roc::sort::{Record, Sink, for_ties, sort_range, sweep};
+use crate::roc::sort::sweep;
 use crate::roc::{PARALLEL_FROM, Score};
 
 /// Rows buffered before they are sorted.

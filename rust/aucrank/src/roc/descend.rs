@@ -1,0 +1,135 @@
+//! The rows of a bucket, distributed into ever finer ranges.
+
+use super::record::{Record, Sink, Words};
+use super::sample::PARALLEL_FROM;
+use super::score::Word;
+use crate::parallel::prelude::*;
+
+/// Number of pairs up to which a range is not split further. Measured: sorting is no faster below.
+const PAIRS: usize = 256;
+
+/// Distributes `rows` by the leading bits in which words within `words`, if they are known, differ,
+/// into `scratch` of the same length, and passes the ranges to `sink`, in order.
+pub(super) fn descend<K: Word, R: Record<K>>(
+    rows: &mut [R],
+    scratch: &mut [R],
+    words: Option<Words>,
+    top: K,
+    sink: &mut impl Sink<K, R::Mass>,
+) {
+    let Some(first) = rows.first() else { return };
+    let first: u64 = first.word().into();
+    // Rows of one score cannot be distributed any further: if both classes have many of them, they
+    // would be passed on to the next level for ever. Words that differ in the last bit differ in
+    // class only.
+    if rows.iter().fold(0, |differing, row| differing | (row.word().into() ^ first)) <= 1 {
+        for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
+        return;
+    }
+    // Known bounds are hardly wider than those of the rows, and cost nothing.
+    let Words { least, greatest } = words.unwrap_or_else(|| Words::of(rows));
+    // About eight rows per range. From the second level on the bounds are those of the rows, so that
+    // the least and the greatest code part: each level makes progress.
+    let range_bits = u64::BITS - (greatest - least).leading_zeros();
+    let digit_bits = rows.len().ilog2().saturating_sub(2).clamp(1, 12).min(range_bits - 1);
+    let shift = range_bits - digit_bits;
+    // The class is the last bit of the digit, so that the classes are separated.
+    let digit = |word: K| {
+        let word: u64 = word.into();
+        ((word - least) >> shift << 1 | word & 1) as usize
+    };
+    let mut ends = vec![0_u32; 2 << digit_bits];
+    for row in &*rows {
+        ends[digit(row.word())] += 1;
+    }
+    let mut end = 0;
+    for count in &mut ends {
+        let start = end;
+        end += *count;
+        *count = start;
+    }
+    for &row in &*rows {
+        let place = &mut ends[digit(row.word())];
+        scratch[*place as usize] = row;
+        *place += 1;
+    }
+    let mut start = 0;
+    for ends in ends.chunks_exact(2) {
+        let (middle, end) = (ends[0] as usize, ends[1] as usize);
+        let (n_neg, n_pos) = (middle - start, end - middle);
+        if n_neg + n_pos > 0 {
+            let range = &mut scratch[start..end];
+            if n_neg * n_pos <= PAIRS {
+                sink.range(range, n_neg, top);
+            } else {
+                // The rows of the range have been moved, so their old place serves as scratch
+                // memory: no level allocates more than its counts.
+                descend(range, &mut rows[start..end], None, top, sink);
+            }
+        }
+        start = end;
+    }
+}
+
+/// For a bucket so large that a second copy of its records would exceed the bound on memory.
+pub(super) fn sort_in_place<K: Word, R: Record<K>>(
+    rows: &mut [R],
+    top: K,
+    sink: &mut impl Sink<K, R::Mass>,
+) {
+    if rows.len() < PARALLEL_FROM {
+        rows.sort_unstable_by_key(|row| row.word());
+    } else {
+        rows.par_sort_unstable_by_key(|row| row.word());
+    }
+    for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
+}
+
+/// Number of rows up to which looking at all pairs takes less time than sorting: no branch depends
+/// on the rows.
+pub(super) const FEW: usize = 16;
+
+/// Sorts the rows of a range by their words.
+#[inline]
+pub(super) fn sort_range<K: Word, R: Record<K>>(rows: &mut [R]) {
+    if rows.len() > FEW {
+        rows.sort_unstable_by_key(|row| row.word());
+        return;
+    }
+    // The place of a row is the number of those before it.
+    let mut sorted = [R::default(); FEW];
+    for (i, row) in rows.iter().enumerate() {
+        let word = row.word();
+        let before = rows[..i].iter().filter(|other| other.word() <= word).count();
+        let after = rows[i + 1..].iter().filter(|other| other.word() < word).count();
+        // Never out of bounds, but the remainder shows it to the compiler.
+        sorted[(before + after) % FEW] = *row;
+    }
+    rows.copy_from_slice(&sorted[..rows.len()]);
+}
+
+/// Calls `tie` with each distinct code of sorted rows and the weights of its two classes.
+#[inline]
+pub(super) fn for_ties<K: Word, R: Record<K>>(
+    rows: &[R],
+    top: K,
+    mut tie: impl FnMut(K, R::Mass, R::Mass),
+) {
+    let code = |word: u64| K::truncate(word >> 1 | top.into());
+    let mut rows = rows.iter();
+    let Some(first) = rows.next() else { return };
+    let mut word: u64 = first.word().into();
+    let mut masses = [R::Mass::default(); 2];
+    masses[(word & 1) as usize] = first.weight();
+    for row in rows {
+        let next: u64 = row.word().into();
+        // The last bit is the class.
+        if next ^ word > 1 {
+            tie(code(word), masses[1], masses[0]);
+            masses = [R::Mass::default(); 2];
+        }
+        word = next;
+        masses[(word & 1) as usize] += row.weight();
+    }
+    tie(code(word), masses[1], masses[0]);
+}
