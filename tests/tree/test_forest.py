@@ -244,6 +244,24 @@ def test_the_size_of_leaves_is_chosen_on_out_of_bag_rows(share, split, aggregati
         assert_array_equal(model.decision_function(X), alone.decision_function(X))
 
 
+@parametrize_pairs(share=[0.0, 0.2, 0.4], n_estimators=[20, 40])
+def test_of_many_rows_few_trees_are_extrapolated_to_the_forest(share, n_estimators):
+    X, y = turned(5000, share)
+    expected = {}
+    for size in (20, 5, 1):
+        path = fit(X, y, n_estimators=20, n_iter_no_change=100, min_samples_leaf=size).oob_path_
+        of_ten, of_twenty = path["auc"]
+        # The limit a and the lack b of a - b / n through both points.
+        b = (of_twenty - of_ten) * 20
+        expected[size] = of_twenty + b / 20 - b / n_estimators
+        if expected[size] < max(expected.values()):
+            break
+    model = fit(X, y, n_estimators=n_estimators, min_samples_leaf="auto")
+    assert model.min_samples_leaf_ == max(expected, key=expected.get)
+    alone = fit(X, y, n_estimators=n_estimators, min_samples_leaf=model.min_samples_leaf_)
+    assert_array_equal(model.decision_function(X), alone.decision_function(X))
+
+
 def test_noise_in_the_labels_gives_larger_leaves():
     sizes = [
         fit(*turned(400, share), min_samples_leaf="auto").min_samples_leaf_ for share in (0, 0.3)

@@ -71,9 +71,10 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
     min_samples_leaf : int or "auto", default="auto"
         Minimal number of rows on each side of a split; a row drawn twice counts twice. "auto" takes
         1, 5 or 20, whichever ranks out-of-bag rows best; for this, 60 trees of each size are grown,
-        or ``n_estimators`` if fewer. Those of the chosen size are the first of the forest, the
-        others are freed; with few trees, large leaves would win too often. Without ``bootstrap`` no
-        row is out of bag, and "auto" is 3.
+        or ``n_estimators`` if fewer: with few trees, large leaves would win too often. From 5,000
+        rows on it takes 20 trees, by which the AUC of the whole forest is extrapolated, and 1 is
+        tried only if 5 is better than 20. Trees of the chosen size are the first of the forest, the
+        others are freed. Without ``bootstrap`` no row is out of bag, and "auto" is 3.
     min_gain : float, default=0.0
         A split must raise the AUC of its tree by more than this.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
@@ -83,8 +84,8 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         How the cuts of a node are compared, including random ones: by the decrease of the entropy
         of the classes or of their Gini impurity; or by the difference of the true and false
         positive rates on the side that ranks first, which is the gain in AUC and the criterion of
-        the papers. "auto" takes "log_loss" or "youden", whichever ranks out-of-bag rows best, by 60
-        more trees; without ``bootstrap`` it is "log_loss".
+        the papers. "auto" takes "log_loss" or "youden", whichever ranks out-of-bag rows best, by as
+        many trees as for each size of leaf; without ``bootstrap`` it is "log_loss".
     cuts : {"best", "random"}, default="best"
         Which thresholds of a number are tried for a stump: all, taking the best, or one random
         threshold per sampled feature, as in extremely randomised trees: with ``bootstrap=False``

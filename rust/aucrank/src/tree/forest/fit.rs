@@ -14,8 +14,9 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use super::bootstrap::ForestBootstrap;
 use super::judged::{BLOCK_TREES, Judged};
-use super::params::{Choices, ForestParams, TRIAL_TREES};
+use super::params::{Choices, ForestParams};
 use super::ranking_forest::{Aggregation, RankingForest};
+use super::trial::Trial;
 use super::votes::Consensus;
 use crate::data::{
     Binned, ClassSums, Columns, CountedRows, FeatureBins, Labels, RateColumns, RowTally,
@@ -151,6 +152,9 @@ impl ForestFit<'_> {
 /// Fits a forest by the grower whose trees rank their out-of-bag rows best, the first of ties:
 /// first over all sizes of leaf with the first criterion, then over all criteria with that size.
 /// The trees of the best so far are kept while others grow.
+///
+/// With many rows, sizes are tried from the largest, whose trees are the cheapest, until one is
+/// worse than that before it: in between, the AUC has one maximum.
 fn fit_by_best<'a, R: RowTally + Copy>(
     growers: &'a [TreeGrower<'a, R>],
     choices: &Choices,
@@ -158,26 +162,39 @@ fn fit_by_best<'a, R: RowTally + Copy>(
     earlier: Option<RankingForest>,
     interrupt: &Interrupt,
 ) -> Result<RankingForest, RankError> {
-    let (mut best, mut chosen, mut grown) = (f64::NEG_INFINITY, 0, Vec::new());
     let growing = |number: usize, earlier, grown| {
         let criterion = choices.criterion(number);
         GrowingForest::new(&growers[number], criterion, params, earlier, grown)
     };
-    let mut try_each = |numbers: &mut dyn Iterator<Item = usize>| {
-        for number in numbers {
-            let (auc, trees) = growing(number, None, Vec::new()).trial(interrupt)?;
-            if auc > best {
-                (best, chosen, grown) = (auc, number, trees);
-            }
-        }
-        Ok::<usize, RankError>(chosen)
+    let [grower, _, ..] = growers else {
+        return growing(0, earlier, Vec::new()).fit(interrupt);
     };
-    if growers.len() > 1 {
-        let n_sizes = choices.n_sizes;
-        let size = try_each(&mut (0..n_sizes))?;
-        try_each(&mut (n_sizes + size..growers.len()).step_by(n_sizes))?;
+    let trial = Trial::of(grower.sample.labels.n_rows(), params.n_trees);
+    let mut best = Tried { auc: f64::NEG_INFINITY, number: usize::MAX, trees: Vec::new() };
+    let n_sizes = choices.n_sizes;
+    for number in (0..n_sizes).rev() {
+        let (auc, trees) = growing(number, None, Vec::new()).tried(trial, interrupt)?;
+        // Of ties the smallest size.
+        if auc >= best.auc {
+            best = Tried { auc, number, trees };
+        } else if trial.ends_at_worse {
+            break;
+        }
     }
-    growing(chosen, earlier, grown).fit(interrupt)
+    for number in (n_sizes + best.number..growers.len()).step_by(n_sizes) {
+        let (auc, trees) = growing(number, None, Vec::new()).tried(trial, interrupt)?;
+        if auc > best.auc {
+            best = Tried { auc, number, trees };
+        }
+    }
+    growing(best.number, earlier, best.trees).fit(interrupt)
+}
+
+/// The trees of a trial, by the number of their grower.
+struct Tried {
+    auc: f64,
+    number: usize,
+    trees: Vec<RankingTree>,
 }
 
 /// A forest during growth.
@@ -262,18 +279,24 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
         Ok(forest)
     }
 
-    /// Grows the trees that choose a size of leaves, at most as many as the forest has, without
-    /// reporting progress, and returns their out-of-bag AUC with them. For a consensus, the mean of
-    /// ranks is used.
-    fn trial(mut self, interrupt: &Interrupt) -> Result<(f64, Vec<RankingTree>), RankError> {
-        // No more than the forest is to have: a forest of 10 trees grew 180 to choose the size of
-        // its leaves, and held 60 of them.
-        let n_trees = TRIAL_TREES.min(self.params.n_trees);
-        self.forest.trees = self.trees(0..n_trees, interrupt, || Ok(()))?;
+    /// Grows the trees of a trial, without reporting progress, and returns with them the out-of-bag
+    /// AUC that a whole forest is expected to have. For a consensus, the mean of ranks is used.
+    fn tried(
+        mut self,
+        trial: Trial,
+        interrupt: &Interrupt,
+    ) -> Result<(f64, Vec<RankingTree>), RankError> {
+        self.forest.trees = self.trees(0..trial.n_trees, interrupt, || Ok(()))?;
         let mut judged = Judged::new(self.judged_rows(), &self.forest);
-        self.ask(&mut judged, n_trees, interrupt)?;
-        let scored = judged.scored(&self.forest, self.grower.sample.labels);
-        Ok((scored.auc()?.unwrap_or(0.5), self.forest.trees))
+        let mut auc_of = |n_trees| {
+            self.ask(&mut judged, n_trees, interrupt)?;
+            let scored = judged.scored(&self.forest, self.grower.sample.labels);
+            Ok::<f64, RankError>(scored.auc()?.unwrap_or(0.5))
+        };
+        let of_half = if trial.is_extrapolated { Some(auc_of(trial.n_trees / 2)?) } else { None };
+        let of_all = auc_of(trial.n_trees)?;
+        let auc = of_half.map_or(of_all, |of_half| trial.expected_auc(of_half, of_all));
+        Ok((auc, self.forest.trees))
     }
 
     fn seed_of(&self, tree: usize) -> u64 {
@@ -612,21 +635,38 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_grows_no_more_trees_than_the_forest_has() {
+    fn a_trial_returns_the_trees_that_a_forest_begins_with() {
         let (values, positive, _) = sample(80);
         let columns = Columns::from_row_major(&values, 2).unwrap();
         let labels = Labels::new(&positive, None).unwrap();
         let interrupt = Interrupt::default();
-        for (n_trees, expected) in [(20, 20), (60, 60), (200, 60)] {
-            let params = ForestParams { n_trees, ..params(Aggregation::Eta, 1.0) };
-            let tree = &params.tree;
-            let binned = Binned::new(&columns, &labels, tree.binning, &interrupt).unwrap();
-            let grower =
-                TreeGrower::new(&columns, &binned, &labels, tree, None, &interrupt).unwrap();
-            let grower = grower.counted_by(CountedRows(labels.positive()), None);
-            let growing =
-                GrowingForest::new(&grower, CutCriterion::Youden, &params, None, Vec::new());
-            assert_eq!(growing.trial(&interrupt).unwrap().1.len(), expected);
+        let params = ForestParams { n_trees: 30, ..params(Aggregation::Eta, 1.0) };
+        let binned = Binned::new(&columns, &labels, params.tree.binning, &interrupt).unwrap();
+        let grower =
+            TreeGrower::new(&columns, &binned, &labels, &params.tree, None, &interrupt).unwrap();
+        let grower = grower.counted_by(CountedRows(labels.positive()), None);
+        let growing =
+            || GrowingForest::new(&grower, CutCriterion::Youden, &params, None, Vec::new());
+        let forest = growing().fit(&interrupt).unwrap();
+        let auc_of = |n_trees: usize| {
+            let bootstrap = ForestBootstrap::new(&labels, BootstrapParams { share: 1.0 });
+            let left_out =
+                |tree: usize| Some(bootstrap.left_out(mix(forest.seed ^ mix(tree as u64))));
+            let mut judged = Judged::new(labels.rows(), &forest);
+            judged.add(&forest, &binned, n_trees, left_out, &interrupt).unwrap();
+            judged.scored(&forest, &labels).auc().unwrap().unwrap()
+        };
+        for n_rows in [80, 1 << 20] {
+            let trial = Trial::of(n_rows, 30);
+            let (auc, trees) = growing().tried(trial, &interrupt).unwrap();
+            assert_eq!(trees, forest.trees[..trees.len()]);
+            let n = trees.len();
+            let expected = if trial.is_extrapolated {
+                trial.expected_auc(auc_of(n / 2), auc_of(n))
+            } else {
+                auc_of(n)
+            };
+            assert_eq!(auc.to_bits(), expected.to_bits());
         }
     }
 

@@ -5,7 +5,7 @@
 //! - `scorer`: trees and rows in the form in which they score fast;
 //! - `saved`: the form in which a forest is saved;
 //! - `params`: its parameters; `fit`: the growth on samples drawn by `bootstrap`; `judged`: scores
-//!   of out-of-bag rows, which choose parameters.
+//!   of out-of-bag rows, which choose parameters by the trees of a `trial`.
 
 mod bootstrap;
 mod fit;
@@ -14,6 +14,7 @@ mod params;
 mod ranking_forest;
 mod saved;
 mod scorer;
+mod trial;
 mod votes;
 
 pub use bootstrap::BootstrapParams;

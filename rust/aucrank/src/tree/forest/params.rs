@@ -110,11 +110,6 @@ impl ForestParams {
     }
 }
 
-/// Number of trees grown per candidate: about 22 of them score each row. With fewer, large leaves
-/// win too often, since few trees of small leaves give a noisy score; with 100 the choice is no
-/// better.
-pub(super) const TRIAL_TREES: usize = 60;
-
 /// The trees to choose among.
 #[derive(Debug)]
 pub(super) struct Choices {
