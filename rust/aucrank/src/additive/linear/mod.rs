@@ -218,7 +218,8 @@ pub fn fit_linear(
     let with_rates = rates.behind(columns)?;
     let shares = rows.shares();
     let n_with_lines = with_rates.n_features();
-    let solve = |columns: &Columns<'_>| {
+    // The columns of an earlier solution come first.
+    let solve = |columns: &Columns<'_>, earlier: Option<&Solution>| {
         let design = Design::new(columns, labels, &rows, n_thresholds, n_with_lines, interrupt)?;
         let problem = Problem {
             design: &design,
@@ -229,11 +230,12 @@ pub fn fit_linear(
             tolerance: params.tolerance,
             interrupt,
         };
-        let solution = problem.solve()?;
+        let from = earlier.map(|earlier| (&earlier.columns[..], earlier.intercept));
+        let solution = problem.solve(from)?;
         let cells = design.to_cells(&solution.columns);
         Ok::<_, RankError>((design, solution, cells))
     };
-    let mut solved = solve(&with_rates)?;
+    let mut solved = solve(&with_rates, None)?;
     let search = |(design, solution, cells): &(Design, Solution, Vec<f64>)| {
         let search = InteractionSearch {
             columns,
@@ -248,7 +250,7 @@ pub fn fit_linear(
     let found = if params.interactions > 0 { search(&solved)? } else { Vec::new() };
     let joint = JointColumns::new(columns, found, n_with_lines);
     if joint.len() > 0 {
-        solved = solve(&joint.behind(&with_rates)?)?;
+        solved = solve(&joint.behind(&with_rates)?, Some(&solved.1))?;
     }
     let (design, solution, cells) = solved;
 

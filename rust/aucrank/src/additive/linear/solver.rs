@@ -3,8 +3,10 @@
 //! With few columns the Hessian is formed from sums over the cells of pairs of parts, at a cost of
 //! `n d^2 / 2` for `d` parts whatever the number of their columns, and factorised (Cholesky). With
 //! many columns each Newton step is found by conjugate gradients, whose products with the Hessian
-//! cost `2 n d`, preconditioned by the blocks of single features. With many rows, a sixteenth of
-//! them is solved first, a random sample since rows are in the order of a hash.
+//! cost `2 n d`, preconditioned by the blocks of single features. A factorised Hessian serves for
+//! further steps, which then cost a gradient, `2 n d`, as long as they approach the minimum fast.
+//! With many rows, a sixteenth of them is solved first, a random sample since rows are in the order
+//! of a hash.
 //!
 //! Partial sums over fixed groups of rows are added in a fixed order: results do not depend on the
 //! number of threads.
@@ -24,6 +26,10 @@ const SAMPLE_TOLERANCE: f64 = 1e-5;
 
 /// Share of the predicted decrease that a step must reach.
 const LEAST_DECREASE: f64 = 1e-4;
+
+/// A factorised Hessian of an earlier point serves while each step promises at most this share of
+/// the decrease of the step before. At a tenth of that, one fit in three forms one more Hessian.
+const SLOWEST: f64 = 0.02;
 
 /// Halvings of a step after which there is no decrease beyond rounding.
 const MOST_HALVINGS: usize = 30;
@@ -73,7 +79,23 @@ struct WeightPoint {
     curvatures: Vec<f64>,
 }
 
-/// A direction in the space of weights, and in that of scores.
+/// The slope of the objective at a point.
+struct Slope {
+    columns: Vec<f64>,
+    intercept: f64,
+}
+
+/// The second derivatives at a point.
+struct Curvature {
+    /// Those by each column and the intercept, and by the intercept twice.
+    with_intercept: Vec<f64>,
+    total: f64,
+    /// The Hessian of the columns with the intercept eliminated; `None` where each step is found by
+    /// conjugate gradients.
+    factor: Option<Cholesky>,
+}
+
+/// A direction in the space of weights.
 struct SearchDirection {
     columns: Vec<f64>,
     intercept: f64,
@@ -82,12 +104,19 @@ struct SearchDirection {
 }
 
 impl Problem<'_> {
-    pub(super) fn solve(&self) -> Result<Solution, RankError> {
-        let columns = vec![0.0; self.design.n_columns()];
-        let prevalence: f64 = self.rows(1).map(|row| self.positive_share(row)).sum();
-        let intercept = libm::log(prevalence / (1.0 - prevalence));
+    /// Solves the problem, from a point if one is given: weights of the first columns, and an
+    /// intercept.
+    pub(super) fn solve(&self, from: Option<(&[f64], f64)>) -> Result<Solution, RankError> {
+        let mut columns = vec![0.0; self.design.n_columns()];
+        let intercept = if let Some((first, intercept)) = from {
+            columns[..first.len()].copy_from_slice(first);
+            intercept
+        } else {
+            let prevalence: f64 = self.rows(1).map(|row| self.positive_share(row)).sum();
+            libm::log(prevalence / (1.0 - prevalence))
+        };
         let mut solution = Solution { columns, intercept, n_iterations: 0, has_converged: false };
-        if self.design.n_blocks() >= SAMPLED_FROM {
+        if from.is_none() && self.design.n_blocks() >= SAMPLED_FROM {
             self.descend(&mut solution, SAMPLE_STRIDE, SAMPLE_TOLERANCE)?;
         }
         if solution.n_iterations < self.max_iterations {
@@ -122,11 +151,31 @@ impl Problem<'_> {
         let (columns, intercept) = (solution.columns.clone(), solution.intercept);
         let mut at = sample.point(columns, intercept)?;
         solution.has_converged = false;
+        let (mut earlier, mut last_decrease) = (None::<Curvature>, f64::INFINITY);
         while !solution.has_converged && solution.n_iterations < self.max_iterations {
-            let step = sample.step(&at)?;
+            let slope = sample.slope(&at)?;
+            let by_earlier = match earlier.take() {
+                Some(curvature) if curvature.factor.is_some() => {
+                    let step = sample.step(&at, &slope, &curvature)?;
+                    let is_fast = step.decrease <= (SLOWEST * last_decrease).max(tolerance);
+                    is_fast.then_some((curvature, step))
+                }
+                _ => None,
+            };
+            let is_by_earlier = by_earlier.is_some();
+            let (curvature, step) = if let Some(found) = by_earlier {
+                found
+            } else {
+                let curvature = sample.curvature(&at)?;
+                let step = sample.step(&at, &slope, &curvature)?;
+                (curvature, step)
+            };
             solution.has_converged = step.decrease <= tolerance;
             let is_better = sample.go(&mut at, &step)?;
-            solution.has_converged |= !is_better;
+            // A direction of the Hessian here would go on.
+            solution.has_converged |= !is_better && !is_by_earlier;
+            last_decrease = step.decrease;
+            earlier = is_better.then_some(curvature);
             solution.n_iterations += 1;
             let goes_on = self.interrupt.part_done(&FitPart {
                 unit: "iteration",
@@ -279,28 +328,29 @@ impl BlockSample<'_> {
         Ok(false)
     }
 
-    /// The Newton step from a point.
-    fn step(&self, at: &WeightPoint) -> Result<SearchDirection, RankError> {
+    /// The slope of the objective at a point.
+    fn slope(&self, at: &WeightPoint) -> Result<Slope, RankError> {
         let Problem { design, ridge, .. } = self.problem;
-        let (of_cells, of_intercept) = self.gradient(&at.slopes)?;
-        let mut gradient = design.to_columns(&of_cells);
-        gradient.iter_mut().zip(&at.columns).for_each(|(slope, weight)| *slope += ridge * weight);
+        let (of_cells, intercept) = self.gradient(&at.slopes)?;
+        let mut columns = design.to_columns(&of_cells);
+        columns.iter_mut().zip(&at.columns).for_each(|(slope, weight)| *slope += ridge * weight);
+        Ok(Slope { columns, intercept })
+    }
+
+    /// The second derivatives at a point.
+    fn curvature(&self, at: &WeightPoint) -> Result<Curvature, RankError> {
+        let Problem { design, ridge, .. } = self.problem;
         // At the intercept the curvature is that of all rows.
         let (of_cells, total) = self.gradient(&at.curvatures)?;
         let total = total.max(f64::MIN_POSITIVE);
         let with_intercept = design.to_columns(&of_cells);
-        // The intercept eliminated: the rows are centred by their curvature.
-        let right: Vec<f64> = gradient
-            .iter()
-            .zip(&with_intercept)
-            .map(|(slope, with)| with * of_intercept / total - slope)
-            .collect();
         let size = design.n_parts() as f64;
         let n_rows = (design.n_rows() / self.stride) as f64;
         let n_columns = design.n_columns() as f64;
         let direct = n_rows * size * size / 2.0 + n_columns.powi(3) / 6.0;
         let is_small = design.n_columns() <= MOST_COLUMNS;
-        let columns = if is_small && direct < PRODUCT_COST * n_rows * size {
+        let factor = if is_small && direct < PRODUCT_COST * n_rows * size {
+            // The intercept eliminated: the rows are centred by their curvature.
             let mut lower = self.hessian(&at.curvatures)?;
             for (i, row) in lower.iter_mut().enumerate() {
                 for (entry, with) in row.iter_mut().zip(&with_intercept) {
@@ -308,15 +358,36 @@ impl BlockSample<'_> {
                 }
                 row[i] = row[i].max(0.0) + ridge;
             }
+            Some(Cholesky::of(lower))
+        } else {
+            None
+        };
+        Ok(Curvature { with_intercept, total, factor })
+    }
+
+    /// The Newton step from a point, by its curvature or that of an earlier point.
+    fn step(
+        &self,
+        at: &WeightPoint,
+        slope: &Slope,
+        curvature: &Curvature,
+    ) -> Result<SearchDirection, RankError> {
+        let Curvature { with_intercept, total, factor } = curvature;
+        let right: Vec<f64> = slope
+            .columns
+            .iter()
+            .zip(with_intercept)
+            .map(|(of_column, with)| with * slope.intercept / total - of_column)
+            .collect();
+        let columns = if let Some(factor) = factor {
             let mut columns = right;
-            Cholesky::of(lower).solve(&mut columns);
+            factor.solve(&mut columns);
             columns
         } else {
-            let system = Centred { sample: self, at, with_intercept: &with_intercept, total };
-            system.solve(right)?
+            Centred { sample: self, at, with_intercept, total: *total }.solve(right)?
         };
-        let intercept = -(of_intercept + dot(&with_intercept, &columns)) / total;
-        let decrease = -0.5 * (dot(&gradient, &columns) + of_intercept * intercept);
+        let intercept = -(slope.intercept + dot(with_intercept, &columns)) / total;
+        let decrease = -0.5 * (dot(&slope.columns, &columns) + slope.intercept * intercept);
         Ok(SearchDirection { columns, intercept, decrease })
     }
 
@@ -762,7 +833,7 @@ mod tests {
     fn the_objective_has_zero_gradient_at_the_solution() {
         for n_thresholds in [0, 4, 24] {
             with_problem(n_thresholds, |problem| {
-                let found = problem.solve().unwrap();
+                let found = problem.solve(None).unwrap();
                 assert!(found.has_converged && found.n_iterations < 12);
                 for slope in slopes(problem, &found.columns, found.intercept) {
                     assert!(slope.abs() < 1e-9, "{slope}");
@@ -775,7 +846,7 @@ mod tests {
     fn without_a_tolerance_the_fit_ends_at_rounding_errors() {
         with_problem(4, |problem| {
             let endless = Problem { tolerance: 0.0, max_iterations: usize::MAX, ..*problem };
-            let found = endless.solve().unwrap();
+            let found = endless.solve(None).unwrap();
             assert!(found.has_converged && found.n_iterations < 20);
         });
     }
