@@ -25,6 +25,12 @@ const TRIAL_BAGS: usize = 2;
 /// Least automatic learning rate of a fit with early stopping: smaller steps gain nothing.
 const STOPPED_RATE: f64 = 0.05;
 
+/// Factor on the automatic rate with many rows, if a trial takes many rounds: half as many do.
+const COARSE_STEPS: f64 = 2.0;
+
+/// Greatest automatic rate of a fit with early stopping.
+const GREATEST_STOPPED_RATE: f64 = 0.15;
+
 /// Number of rows up to which it holds. Beyond, the rate grows with their square root, up to three
 /// times as much: on many rows larger steps lose nothing, and small ones take thousands of rounds.
 const ROWS_OF_STOPPED_RATE: f64 = 20_000.0;
@@ -338,7 +344,8 @@ impl GradientParams {
     /// The learning rate for these numbers of rows and leaves: `0.025 (n / 1000)^0.33 (rounds /
     /// 300)^-0.62 (leaves / 32)^-0.24`, estimated from fits to many data sets with a fixed number
     /// of rounds, and at most 0.3; with early stopping, at least 0.05 up to 20,000 rows, and beyond
-    /// them at least `0.05 (n / 20000)^0.5`, up to 0.15.
+    /// them at least `0.05 (n / 20000)^0.5`, up to 0.15. A fit of so many rows that takes many rounds
+    /// has coarse steps instead ([`GradientParams::of_coarse_steps`]).
     pub(super) fn rate(&self, n_rows: u64, max_leaves: usize) -> f64 {
         let auto = || {
             let power = |value: f64, unit: f64, exponent| libm::pow(value / unit, exponent);
@@ -351,6 +358,17 @@ impl GradientParams {
             fixed.clamp(least, 0.3)
         };
         self.learning_rate.unwrap_or_else(auto)
+    }
+
+    /// The same with larger steps, for a fit of many rows that takes many rounds; `None` with few
+    /// rows, or if the rate is given.
+    pub(super) fn of_coarse_steps(&self, n_rows: u64) -> Option<Self> {
+        if self.learning_rate.is_some() || self.held_out.is_none() || n_rows < MANY_ROWS {
+            return None;
+        }
+        let rate = self.rate(n_rows, self.max_leaves.unwrap_or(USUAL_LEAVES));
+        let coarse = (COARSE_STEPS * rate).min(GREATEST_STOPPED_RATE);
+        (coarse > rate).then(|| Self { learning_rate: Some(coarse), ..self.clone() })
     }
 
     /// The numbers of leaves to choose from in a fit of one series of rounds.

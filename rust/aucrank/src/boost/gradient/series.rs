@@ -10,13 +10,26 @@ use super::refit_leaves::refit_leaves;
 use super::source::{BagSource, FitSource, StateOf};
 use crate::RankError;
 
+/// Rounds of coarse steps up to which finer ones are taken instead, from the first round on: those
+/// are few, too, and rank better. On a set of calls of a bank (20,594 rows), where 36 rounds were best, coarse
+/// steps lost 0.20 points; on the four sets of 16,384 to 30,000 rows where 141 to 884 were, 0.00 in
+/// the mean, none more than 0.03, at 0.6 of the time.
+const FEW_ROUNDS: usize = 100;
+
 /// Fits all bags in one series of rounds.
 pub(super) fn in_one_series<F: FitSource>(
     source: &F,
     params: &GradientParams,
 ) -> Result<Vec<Bag<StateOf<F>>>, RankError> {
     let dealt = source.deal(params)?;
-    let Capacity { max_leaves, begun } = capacity(source, params, &dealt)?;
+    let coarse = params.of_coarse_steps(source.n_rows());
+    let tried = capacity(source, coarse.as_ref().unwrap_or(params), &dealt)?;
+    let Capacity { max_leaves, begun, .. } = tried;
+    let (params, begun) = match coarse {
+        Some(coarse) if tried.n_rounds > FEW_ROUNDS => (coarse, begun),
+        Some(_) => (params.clone(), Vec::new()),
+        None => (params.clone(), begun),
+    };
     let params = &params.of_leaves(max_leaves);
     let PairChoice { dealt, begun } = category_pairs(source, params, dealt, begun)?;
     let mut bags = source.begin(params, &dealt, RoundTerms::Given)?;
@@ -85,6 +98,9 @@ pub(super) fn finish<S: BagSource>(
 pub(super) struct Capacity<T> {
     pub(super) max_leaves: usize,
     pub(super) begun: Vec<Begun<T>>,
+    /// The number of rounds that was best in the trial; 0 without one, and the greatest number if
+    /// time has ended it.
+    pub(super) n_rounds: usize,
 }
 
 /// The number of leaves of a fit in one series of rounds: if there are several to choose from, the
@@ -98,7 +114,7 @@ fn capacity<F: FitSource>(
     dealt: &[F::Dealt],
 ) -> Result<Capacity<StateOf<F>>, RankError> {
     let candidates = params.leaves_to_try(source.n_rows());
-    let mut best = Capacity { max_leaves: candidates[0], begun: Vec::new() };
+    let mut best = Capacity { max_leaves: candidates[0], begun: Vec::new(), n_rounds: 0 };
     if candidates.len() == 1 || params.held_out.is_none() || source.goes_on() {
         return Ok(best);
     }
@@ -114,8 +130,8 @@ fn capacity<F: FitSource>(
             bag.bound_rounds(TRIAL_ROUNDS.min(params.n_rounds));
         }
         run(&mut bags, &params, Stage::LEAVES, source.interrupt())?;
-        let merits: Option<Vec<f64>> =
-            paths(&bags, &params).iter().map(|path| path.as_ref()?.merit()).collect();
+        let paths = paths(&bags, &params);
+        let merits: Option<Vec<f64>> = paths.iter().map(|path| path.as_ref()?.merit()).collect();
         let is_ended = bags.iter().any(|bag| bag.is_ended);
         if is_ended && !best.begun.is_empty() {
             // Of fewer rounds than the others.
@@ -126,8 +142,10 @@ fn capacity<F: FitSource>(
             && merit > most
         {
             most = merit;
+            let n_rounds = paths.iter().flatten().map(|path| path.n_rounds).max().unwrap_or(0);
             let begun = bags.into_iter().map(BagFit::into_begun).collect();
-            best = Capacity { max_leaves, begun };
+            let n_rounds = if is_ended { usize::MAX } else { n_rounds };
+            best = Capacity { max_leaves, begun, n_rounds };
         }
         if is_ended {
             break;
