@@ -151,10 +151,17 @@ impl Position<'_, '_> {
         let n_midpoints = eligible.len().min(self.depth.midpoints);
         let steepest = &mut eligible[..n_midpoints];
         let unknown = steepest.par_iter_mut().filter(|candidate| candidate.midpoint.is_none());
-        unknown.for_each_init(MergeMemory::default, |memory, candidate| {
+        // With many rows by their cells, in a third of the time of a merge of all rows.
+        let grid = self.grid.filter(|grid| grid.is_fine);
+        unknown.for_each_init(<(MergeMemory, Trial)>::default, |(memory, trial), candidate| {
             let bits = self.observations.bits_of(candidate.term);
             let pole = self.pole(candidate.term, candidate.gradient);
-            candidate.midpoint = Some(self.ranked.auc(&bits, pole, memory));
+            candidate.midpoint = Some(if let Some(grid) = grid {
+                trial.set(grid, &bits, pole);
+                trial.auc(grid, MIDPOINT)
+            } else {
+                self.ranked.auc(&bits, pole, memory)
+            });
         });
         let mut short: Vec<Candidate> = steepest.iter().map(|candidate| **candidate).collect();
         let value = |candidate: &Candidate| candidate.midpoint.unwrap_or(f64::NEG_INFINITY);

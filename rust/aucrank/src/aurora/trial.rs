@@ -100,6 +100,8 @@ pub(super) struct TrialGrid {
     all: [ClassCellSums; 2],
     /// The statistic of the score itself.
     value: f64,
+    /// Whether the cells are as narrow as they may be: with fewer rows they are wider.
+    pub is_fine: bool,
 }
 
 impl TrialGrid {
@@ -128,8 +130,8 @@ impl TrialGrid {
                 sums.add(cell, row);
             }
         }
-        let width = 1.0 / scale;
-        let mut grid = Self { cells, rows, width, n_cells, n_pos, all, value: 0.0 };
+        let (width, is_fine) = (1.0 / scale, half == MOST_HALF_CELLS);
+        let mut grid = Self { cells, rows, width, n_cells, n_pos, all, value: 0.0, is_fine };
         let mut trial = Trial::default();
         trial.set(&grid, &vec![0; scores.len().div_ceil(64)], 0.0);
         grid.value = trial.at(&grid, 0.0).value;
@@ -229,6 +231,15 @@ impl Trial {
         RampOnCircle { value: 0.5 + a * value, slope: a * slope }
     }
 
+    /// The AUC at an angle, likewise.
+    pub fn auc(&self, grid: &TrialGrid, angle: f64) -> f64 {
+        let shift = angle.tan() * self.pole / grid.width;
+        let of_sides = |pos: usize, neg: usize| {
+            self.above(pos, &self.below[neg], shift * (pos as f64 - neg as f64)).weight
+        };
+        of_sides(0, 0) + of_sides(0, 1) + of_sides(1, 0) + of_sides(1, 1)
+    }
+
     /// The pairs whose scores differ by more than `-offset` cells.
     fn above(&self, pos: usize, neg: &Below, offset: f64) -> Above {
         let ClassCellSums { weight, moment } = &self.sums[0][pos];
@@ -324,6 +335,34 @@ mod tests {
                 assert!((found.slope - expected.slope).abs() < 1e-2, "{found:?} {expected:?}");
             });
         }
+    }
+
+    #[test]
+    fn the_auc_of_a_trial_is_that_of_the_scores() {
+        ExampleRows::new(20_000, 11).observe(None, |observations| {
+            let scores = spread(observations.len(), 2.0);
+            let grid = TrialGrid::new(observations, &scores).unwrap();
+            assert!(grid.is_fine);
+            let mut exact = ExactRamp::new(observations);
+            for term in literals(observations).into_iter().step_by(5).map(BinaryTerm::First) {
+                let on = observations.on(term);
+                for pole in [-4.0, -0.7, 1.5] {
+                    let mut trial = Trial::default();
+                    trial.set(&grid, &observations.bits_of(term), pole);
+                    for angle in [0.0_f64, 0.2, 0.5] {
+                        let mixed: Vec<f64> = scores
+                            .iter()
+                            .zip(&on)
+                            .map(|(score, &on)| {
+                                angle.cos() * score + angle.sin() * pole * f64::from(on)
+                            })
+                            .collect();
+                        let (found, expected) = (trial.auc(&grid, angle), exact.of(&mixed).auc);
+                        assert!((found - expected).abs() < 2e-5, "{found} {expected}");
+                    }
+                }
+            }
+        });
     }
 
     #[test]
