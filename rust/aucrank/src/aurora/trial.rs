@@ -18,6 +18,10 @@ use super::ramp::{HALF_WIDTH, RampOnCircle, SIDE_SLOPE, bounds};
 const MOST_HALF_CELLS: usize = 64;
 const LEAST_HALF_CELLS: usize = 16;
 
+/// Number of cells, and of rows, from which cells give the AUC of candidates on the short list.
+const FINE_CELLS: usize = 256;
+const FINE_ROWS: usize = 4096;
+
 /// Largest angle: beyond it, little is left of the score.
 pub(super) const LAST_ANGLE: f64 = 1.4;
 
@@ -100,7 +104,7 @@ pub(super) struct TrialGrid {
     all: [ClassCellSums; 2],
     /// The statistic of the score itself.
     value: f64,
-    /// Whether the cells are as narrow as they may be: with fewer rows they are wider.
+    /// Whether there are so many rows and cells that an AUC by cells is that by rows.
     pub is_fine: bool,
 }
 
@@ -130,7 +134,8 @@ impl TrialGrid {
                 sums.add(cell, row);
             }
         }
-        let (width, is_fine) = (1.0 / scale, half == MOST_HALF_CELLS);
+        let width = 1.0 / scale;
+        let is_fine = scores.len() >= FINE_ROWS && n_cells >= FINE_CELLS;
         let mut grid = Self { cells, rows, width, n_cells, n_pos, all, value: 0.0, is_fine };
         let mut trial = Trial::default();
         trial.set(&grid, &vec![0; scores.len().div_ceil(64)], 0.0);
@@ -339,8 +344,8 @@ mod tests {
 
     #[test]
     fn the_auc_of_a_trial_is_that_of_the_scores() {
-        ExampleRows::new(20_000, 11).observe(None, |observations| {
-            let scores = spread(observations.len(), 2.0);
+        ExampleRows::new(6_000, 11).observe(None, |observations| {
+            let scores = spread(observations.len(), 4.0);
             let grid = TrialGrid::new(observations, &scores).unwrap();
             assert!(grid.is_fine);
             let mut exact = ExactRamp::new(observations);

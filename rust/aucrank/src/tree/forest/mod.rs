@@ -2,11 +2,13 @@
 //!
 //! - `ranking_forest`: the model and its probabilities; `votes`: the combination of the trees to
 //!   one score;
-//! - `scorer`: trees and rows in the form in which they score fast;
+//! - `bit_trees`: sums of trees of few leaves on many rows; `scorer`: trees and rows in the form in
+//!   which they score fast;
 //! - `saved`: the form in which a forest is saved;
 //! - `params`: its parameters; `fit`: the growth on samples drawn by `bootstrap`; `judged`: scores
 //!   of out-of-bag rows, which choose parameters by the trees of a `trial`.
 
+mod bit_trees;
 mod bootstrap;
 mod fit;
 mod judged;

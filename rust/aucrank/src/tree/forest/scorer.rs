@@ -27,18 +27,18 @@ const TREES: usize = 16;
 
 /// A test of codes, or a leaf.
 #[derive(Debug, Clone, Copy)]
-struct ForestStep {
+pub(super) struct ForestStep {
     /// The column tested.
-    column: u32,
+    pub(super) column: u32,
     /// Added to the code of a number: 1 if a missing value counts as the lowest, since the missing
     /// code then wraps to 0. For a set, its kind.
-    more: u32,
+    pub(super) more: u32,
     /// Numbers whose code is below it go to the first side; for a set, the start of its marks, or
     /// its place among the long lists.
-    bound: u32,
+    pub(super) bound: u32,
     /// Target of the first side; the second leads to the step after it, so that the outcome of the
     /// test is added instead of looked up. A leaf leads to itself.
-    first: u32,
+    pub(super) first: u32,
 }
 
 /// A [`Step`] of small numbers, in half the memory.
@@ -52,7 +52,7 @@ struct SmallStep {
 }
 
 /// Interface of a step for a walk.
-trait WalkStep {
+pub(super) trait WalkStep {
     fn column(&self) -> usize;
     fn more(&self) -> u32;
     fn bound(&self) -> u32;
@@ -103,6 +103,18 @@ impl WalkStep for SmallStep {
     }
 }
 
+impl SmallStep {
+    /// The step in the larger form.
+    fn widened(self) -> ForestStep {
+        ForestStep {
+            column: self.column() as u32,
+            more: self.more(),
+            bound: if self.bound == u16::MAX { u32::MAX } else { self.bound() },
+            first: self.first,
+        }
+    }
+}
+
 /// The steps of all trees.
 #[derive(Debug)]
 enum ForestSteps {
@@ -126,10 +138,10 @@ impl ForestSteps {
 }
 
 /// Marks a test of a set of categories.
-const SET: u32 = 2;
+pub(super) const SET: u32 = 2;
 
 /// Marks a test of a set that has no marks, but a list that is searched.
-const LISTED: u32 = 3;
+pub(super) const LISTED: u32 = 3;
 
 /// Maximum number of categories of a column with a mark for each of them in every test.
 const FEW_LEVELS: usize = 1 << 10;
@@ -431,8 +443,26 @@ impl ForestScorer {
         }
     }
 
+    pub(super) fn n_trees(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// The first step of a tree.
+    pub(super) fn root(&self, tree: usize) -> usize {
+        self.trees[tree].steps.start as usize
+    }
+
+    /// A step in the larger form.
+    pub(super) fn step(&self, place: usize) -> ForestStep {
+        match &self.steps {
+            ForestSteps::Any(steps) => steps[place],
+            ForestSteps::Small(steps) => steps[place].widened(),
+        }
+    }
+
+    /// Whether a code leads to the first side of a step.
     #[inline]
-    fn is_first(&self, step: &impl WalkStep, code: u32) -> bool {
+    pub(super) fn is_first(&self, step: &impl WalkStep, code: u32) -> bool {
         let place = step.bound() as usize;
         match step.more() {
             SET => self.marks[place + code as usize / 64] >> (code % 64) & 1 == 1,
@@ -506,6 +536,20 @@ impl ColumnCoding {
             Self::Levels(n_levels) => n_levels.saturating_add(1),
         }
     }
+
+    /// Computes the code of each value, `missing` for a missing number.
+    pub(super) fn fill(&self, values: &[f64], codes: &mut [u32], missing: u32) {
+        match self {
+            Self::Cuts(grid) => grid.fill(values, codes, missing),
+            Self::Levels(n_levels) => {
+                for (code, &value) in codes.iter_mut().zip(values) {
+                    let is_known = value < f64::from(*n_levels);
+                    let level = if is_known { value as u32 } else { n_levels + 1 };
+                    *code = if value.is_nan() { *n_levels } else { level };
+                }
+            }
+        }
+    }
 }
 
 /// Codes of some rows: for each group of [`LANES`] rows, column by column.
@@ -550,16 +594,7 @@ impl RowCoder {
             else {
                 continue;
             };
-            match coding {
-                ColumnCoding::Cuts(grid) => grid.fill(values, of_column, MISSING),
-                ColumnCoding::Levels(n_levels) => {
-                    for (code, &value) in of_column.iter_mut().zip(&*values) {
-                        let is_known = value < f64::from(*n_levels);
-                        let level = if is_known { value as u32 } else { n_levels + 1 };
-                        *code = if value.is_nan() { *n_levels } else { level };
-                    }
-                }
-            }
+            coding.fill(values, of_column, MISSING);
             let groups = codes.chunks_exact_mut(n_columns).zip(of_column.chunks(LANES));
             for (group, of_rows) in groups {
                 match of_rows.first_chunk() {
@@ -754,13 +789,7 @@ mod tests {
     /// The same scorer with steps in the larger form.
     fn widened(mut scorer: ForestScorer) -> ForestScorer {
         let ForestSteps::Small(small) = &scorer.steps else { panic!("the numbers are small") };
-        let wide = |step: &SmallStep| ForestStep {
-            column: step.column() as u32,
-            more: step.more(),
-            bound: if step.bound == u16::MAX { u32::MAX } else { step.bound() },
-            first: step.first(),
-        };
-        scorer.steps = ForestSteps::Any(small.iter().map(wide).collect());
+        scorer.steps = ForestSteps::Any(small.iter().copied().map(SmallStep::widened).collect());
         scorer
     }
 

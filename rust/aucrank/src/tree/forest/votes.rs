@@ -11,9 +11,12 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::bit_trees::{BitTile, BitTrees};
 use super::ranking_forest::{Aggregation, RankingForest};
 use super::scorer::{CodeTile, ForestScorer, TILE_ROWS};
 use crate::data::Columns;
@@ -122,12 +125,24 @@ pub(crate) struct LeafSums {
     n_trees: usize,
     /// Indexed by the place of the leaf among the steps of all trees.
     values: Vec<f64>,
+    /// Trees of few leaves in the form for many rows, made once enough rows have been scored;
+    /// `None` if that gains nothing.
+    bits: OnceLock<Option<BitTrees>>,
+    /// Rows that have been scored together without it.
+    n_walked: AtomicUsize,
 }
+
+/// Number of rows from which [`BitTrees`] take less time than a walk.
+const FEWEST_ROWS_OF_BITS: usize = 12;
+
+/// Number of rows whose walks take about as long as to make [`BitTrees`].
+const ROWS_OF_NEW_BITS: usize = 256;
 
 /// Memory that [`LeafSums::add`] uses.
 #[derive(Debug, Default)]
 pub(crate) struct LeafTile {
     tile: CodeTile,
+    bits: BitTile,
     /// Leaves of rows in one tree, or of one row in all trees.
     ends: Vec<u32>,
 }
@@ -153,7 +168,13 @@ impl LeafSums {
 
     /// With the values of each tree by place of the leaf in the ranking.
     fn of_values(scorer: ForestScorer, values: &[Vec<f64>]) -> Self {
-        Self { n_trees: values.len(), values: scorer.values_of_steps(values), scorer }
+        Self {
+            n_trees: values.len(),
+            values: scorer.values_of_steps(values),
+            scorer,
+            bits: OnceLock::new(),
+            n_walked: AtomicUsize::new(0),
+        }
     }
 
     /// Adds the values of all trees to the sums of all rows.
@@ -177,6 +198,19 @@ impl LeafSums {
         Ok(())
     }
 
+    /// The form for many rows, if some rows are enough to use it.
+    fn bits_for(&self, n_rows: usize) -> Option<&BitTrees> {
+        if n_rows < FEWEST_ROWS_OF_BITS {
+            return None;
+        }
+        let is_worth_it =
+            || self.n_walked.fetch_add(n_rows, Ordering::Relaxed) + n_rows >= ROWS_OF_NEW_BITS;
+        if self.bits.get().is_some() || is_worth_it() {
+            return self.bits.get_or_init(|| BitTrees::new(&self.scorer, &self.values)).as_ref();
+        }
+        None
+    }
+
     /// Adds the values of all trees to the sums of some rows; `false` if [`Columns::refusal`] has a
     /// reason to reject them.
     pub(crate) fn add(
@@ -186,7 +220,14 @@ impl LeafSums {
         memory: &mut LeafTile,
         sums: &mut [f64],
     ) -> bool {
-        let LeafTile { tile, ends } = memory;
+        let LeafTile { tile, bits, ends } = memory;
+        let in_bits = self.bits_for(sums.len());
+        if let Some(trees) = in_bits {
+            let is_added = trees.add(&self.scorer, columns, rows.clone(), bits, sums);
+            if !is_added || trees.others.is_empty() {
+                return is_added;
+            }
+        }
         if !self.scorer.coder.code(columns, rows, tile) {
             return false;
         }
@@ -197,11 +238,15 @@ impl LeafSums {
             return true;
         }
         ends.resize(sums.len(), 0);
-        for tree in 0..self.n_trees {
+        let mut walk = |tree: usize| {
             self.scorer.ends(tree, tile, ends);
             for (sum, &end) in sums.iter_mut().zip(&*ends) {
                 *sum += self.values[end as usize];
             }
+        };
+        match in_bits {
+            Some(trees) => trees.others.iter().for_each(|&tree| walk(tree)),
+            None => (0..self.n_trees).for_each(walk),
         }
         true
     }
@@ -297,6 +342,7 @@ fn sign(place: u32, other: u32) -> i32 {
 mod tests {
     use super::*;
     use crate::prepared::Prepared;
+    use crate::tree::forest::bit_trees::tests::{N_LEVELS, TreeDraws};
     use crate::tree::split::CutCriterion;
 
     fn forest(aggregation: Aggregation) -> RankingForest {
@@ -375,6 +421,23 @@ mod tests {
             Consensus::score(&[-1, 0], 0.0),
         ];
         assert_eq!(votes.scores(&forest).collect::<Vec<_>>(), expected.map(Some));
+    }
+
+    #[test]
+    fn sums_of_leaves_are_the_same_for_any_number_of_rows() {
+        let mut draws = TreeDraws(7);
+        // The last is walked down by all rows.
+        let trees: Vec<_> = [40, 3, 1, 17, 200, 300].map(|size| draws.tree(size)).into();
+        let small = LeafSums::of_routes(&N_LEVELS, trees[..4].iter().cloned());
+        let all = LeafSums::of_routes(&N_LEVELS, trees.iter().cloned());
+        for n_rows in [0, 1, 2, 11, 12, 100, 150, 100, 1029, 5000] {
+            let rows = draws.rows(n_rows);
+            for (sums, trees) in [(&small, &trees[..4]), (&all, &trees[..])] {
+                let mut found = vec![0.0; n_rows];
+                sums.add_to_all(&rows.columns(), &mut found).unwrap();
+                assert_eq!(found, rows.sums(trees), "{n_rows}");
+            }
+        }
     }
 
     /// Pairs of a ranking of reference rows that trees contradict.
