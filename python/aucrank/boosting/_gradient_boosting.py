@@ -115,7 +115,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         Factor on the values of the leaves, above 0 and at most 1. "auto":
         ``0.025 (n / 1000)**0.33 (n_rounds / 300)**-0.62 (max_leaves / 32)**-0.24`` for ``n`` rows,
         at most 0.3; with ``early_stopping`` at least 0.05, times ``(n / 20000)**0.5`` beyond 20,000
-        rows, up to 0.15. From 20,000 rows on, twice that, up to 0.15, if the trial of
+        rows, up to 0.15. From 20,000 rows on, 1.5 times that, up to 0.15, if the trial of
         ``max_leaves`` takes more than 100 rounds.
     max_leaves : int, list of int or "auto", default="auto"
         Maximal number of leaves of a tree; the leaf with the largest gain is split first. A list

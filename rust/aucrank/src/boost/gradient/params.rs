@@ -25,8 +25,10 @@ const TRIAL_BAGS: usize = 2;
 /// Least automatic learning rate of a fit with early stopping: smaller steps gain nothing.
 const STOPPED_RATE: f64 = 0.05;
 
-/// Factor on the automatic rate with many rows, if a trial takes many rounds: half as many do.
-const COARSE_STEPS: f64 = 2.0;
+/// Factor on the automatic rate with many rows, if a trial takes many rounds. On five sets of 24,000
+/// to 30,000 rows, whose fits then take 0.6 of the time and of the trees, 1.5 lost 0.01 points in the
+/// mean and 0.05 at most; 2 lost 0.08 and 0.21.
+const COARSE_STEPS: f64 = 1.5;
 
 /// Greatest automatic rate of a fit with early stopping.
 const GREATEST_STOPPED_RATE: f64 = 0.15;
