@@ -28,8 +28,13 @@ const SAMPLE_TOLERANCE: f64 = 1e-5;
 const LEAST_DECREASE: f64 = 1e-4;
 
 /// A factorised Hessian of an earlier point serves while each step promises at most this share of
-/// the decrease of the step before. At a tenth of that, one fit in three forms one more Hessian.
+/// the decrease of the step before.
 const SLOWEST: f64 = 0.02;
+
+/// Share of the tolerance for the decrease of a step by an earlier Hessian: what is left to the
+/// minimum is a share of that step, not its square. Down to rounding, if the tolerance is above it.
+const SHARE_OF_EARLIER: f64 = 1e-4;
+const ROUNDING: f64 = 1e-15;
 
 /// Halvings of a step after which there is no decrease beyond rounding.
 const MOST_HALVINGS: usize = 30;
@@ -152,12 +157,13 @@ impl Problem<'_> {
         let mut at = sample.point(columns, intercept)?;
         solution.has_converged = false;
         let (mut earlier, mut last_decrease) = (None::<Curvature>, f64::INFINITY);
+        let of_earlier = (SHARE_OF_EARLIER * tolerance).max(tolerance.min(ROUNDING));
         while !solution.has_converged && solution.n_iterations < self.max_iterations {
             let slope = sample.slope(&at)?;
             let by_earlier = match earlier.take() {
                 Some(curvature) if curvature.factor.is_some() => {
                     let step = sample.step(&at, &slope, &curvature)?;
-                    let is_fast = step.decrease <= (SLOWEST * last_decrease).max(tolerance);
+                    let is_fast = step.decrease <= (SLOWEST * last_decrease).max(of_earlier);
                     is_fast.then_some((curvature, step))
                 }
                 _ => None,
@@ -170,7 +176,8 @@ impl Problem<'_> {
                 let step = sample.step(&at, &slope, &curvature)?;
                 (curvature, step)
             };
-            solution.has_converged = step.decrease <= tolerance;
+            let least = if is_by_earlier { of_earlier } else { tolerance };
+            solution.has_converged = step.decrease <= least;
             let is_better = sample.go(&mut at, &step)?;
             // A direction of the Hessian here would go on.
             solution.has_converged |= !is_better && !is_by_earlier;

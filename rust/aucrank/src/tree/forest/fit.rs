@@ -16,7 +16,7 @@ use super::bootstrap::ForestBootstrap;
 use super::judged::{BLOCK_TREES, Judged};
 use super::params::{Choices, ForestParams};
 use super::ranking_forest::{Aggregation, RankingForest};
-use super::trial::Trial;
+use super::trial::ForestTrial;
 use super::votes::Consensus;
 use crate::data::{
     Binned, ClassSums, Columns, CountedRows, FeatureBins, Labels, RateColumns, RowTally,
@@ -169,7 +169,7 @@ fn fit_by_best<'a, R: RowTally + Copy>(
     let [grower, _, ..] = growers else {
         return growing(0, earlier, Vec::new()).fit(interrupt);
     };
-    let trial = Trial::of(grower.sample.labels.n_rows(), params.n_trees);
+    let trial = ForestTrial::of(grower.sample.labels.n_rows(), params.n_trees);
     let mut best = Tried { auc: f64::NEG_INFINITY, number: usize::MAX, trees: Vec::new() };
     let n_sizes = choices.n_sizes;
     for number in (0..n_sizes).rev() {
@@ -283,7 +283,7 @@ impl<'a, R: RowTally + Copy> GrowingForest<'a, R> {
     /// AUC that a whole forest is expected to have. For a consensus, the mean of ranks is used.
     fn tried(
         mut self,
-        trial: Trial,
+        trial: ForestTrial,
         interrupt: &Interrupt,
     ) -> Result<(f64, Vec<RankingTree>), RankError> {
         self.forest.trees = self.trees(0..trial.n_trees, interrupt, || Ok(()))?;
@@ -657,7 +657,7 @@ mod tests {
             judged.scored(&forest, &labels).auc().unwrap().unwrap()
         };
         for n_rows in [80, 1 << 20] {
-            let trial = Trial::of(n_rows, 30);
+            let trial = ForestTrial::of(n_rows, 30);
             let (auc, trees) = growing().tried(trial, &interrupt).unwrap();
             assert_eq!(trees, forest.trees[..trees.len()]);
             let n = trees.len();

@@ -15,7 +15,7 @@ const TREES_OF_MANY_ROWS: usize = 20;
 
 /// A trial of one candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Trial {
+pub(super) struct ForestTrial {
     /// Number of trees that are grown.
     pub(super) n_trees: usize,
     /// Whether the AUC is that expected of the whole forest.
@@ -26,7 +26,7 @@ pub(super) struct Trial {
     of_forest: usize,
 }
 
-impl Trial {
+impl ForestTrial {
     /// The trials for a forest of so many trees. They grow no more trees than the forest is to
     /// have: those of the best candidate are its first.
     pub(super) fn of(n_rows: usize, n_trees: usize) -> Self {
@@ -55,16 +55,19 @@ mod tests {
 
     #[test]
     fn no_more_trees_than_the_forest_has() {
-        let n_trees = |n_rows, n_trees| Trial::of(n_rows, n_trees).n_trees;
+        let n_trees = |n_rows, n_trees| ForestTrial::of(n_rows, n_trees).n_trees;
         assert_eq!([20, 60, 200].map(|n| n_trees(4_999, n)), [20, 60, 60]);
         assert_eq!([5, 20, 100].map(|n| n_trees(5_000, n)), [5, 20, 20]);
-        assert!(!Trial::of(5_000, 20).is_extrapolated && Trial::of(5_000, 21).is_extrapolated);
+        assert!(
+            !ForestTrial::of(5_000, 20).is_extrapolated
+                && ForestTrial::of(5_000, 21).is_extrapolated
+        );
     }
 
     #[test]
     fn an_expected_auc_lies_on_the_curve_of_a_mean() {
         let auc = |n_trees: usize| 0.9 - 0.4 / n_trees as f64;
-        let trial = Trial::of(50_000, 100);
+        let trial = ForestTrial::of(50_000, 100);
         let found = trial.expected_auc(auc(trial.n_trees / 2), auc(trial.n_trees));
         assert!((found - auc(100)).abs() < 1e-15, "{found}");
     }
