@@ -414,7 +414,7 @@ mod tests {
 mod tests_of_midpoint {
     use super::*;
     use crate::aurora::binary_feature::BinaryTerm;
-    use crate::aurora::observations::tests::{ExampleRows, literals};
+    use crate::aurora::observations::tests::{ExampleRows, literals, turned};
     use crate::aurora::ramp::ExactRamp;
     use crate::data::mix;
 
@@ -433,13 +433,7 @@ mod tests_of_midpoint {
                 for term in all.into_iter().step_by(4).map(BinaryTerm::First).chain([pair]) {
                     for pole in [-1.5, 0.5, 4.0] {
                         let on = observations.on(term);
-                        let mixed: Vec<f64> = scores
-                            .iter()
-                            .zip(&on)
-                            .map(|(score, &on)| {
-                                MIDPOINT.cos() * score + MIDPOINT.sin() * pole * f64::from(on)
-                            })
-                            .collect();
+                        let mixed = turned(&scores, &on, pole, MIDPOINT);
                         let expected = ExactRamp::new(observations).of(&mixed).auc;
                         let found = ranked.auc(&observations.bits_of(term), pole, &mut memory);
                         assert!((found - expected).abs() < 1e-12, "{found} {expected}");

@@ -260,6 +260,13 @@ pub(super) mod tests {
             .collect()
     }
 
+    /// Scores at an angle of the circle from some to a term, given where it is on.
+    pub fn turned(scores: &[f64], on: &[u8], pole: f64, angle: f64) -> Vec<f64> {
+        let of_row =
+            |(score, &on): (&f64, &u8)| angle.cos() * score + angle.sin() * pole * f64::from(on);
+        scores.iter().zip(on).map(of_row).collect()
+    }
+
     #[test]
     fn observations_do_not_depend_on_the_order_and_copies_of_rows() {
         let rows = ExampleRows::new(300, 1);

@@ -293,7 +293,7 @@ impl Trial {
 mod tests {
     use super::*;
     use crate::aurora::binary_feature::BinaryTerm;
-    use crate::aurora::observations::tests::{ExampleRows, literals};
+    use crate::aurora::observations::tests::{ExampleRows, literals, turned};
     use crate::aurora::ramp::ExactRamp;
     use crate::aurora::ramp::GridCircle;
     use crate::data::mix;
@@ -356,13 +356,7 @@ mod tests {
                         let mut trial = Trial::default();
                         trial.set(&grid, &observations.bits_of(term), pole);
                         for angle in [0.0_f64, 0.2, 0.5] {
-                            let mixed: Vec<f64> = scores
-                                .iter()
-                                .zip(&on)
-                                .map(|(score, &on)| {
-                                    angle.cos() * score + angle.sin() * pole * f64::from(on)
-                                })
-                                .collect();
+                            let mixed = turned(&scores, &on, pole, angle);
                             let expected = exact.of(&mixed).auc;
                             let found = trial.auc(&grid, angle);
                             assert!((found - expected).abs() < 1e-4, "{found} {expected}");

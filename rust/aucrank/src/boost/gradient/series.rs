@@ -23,13 +23,11 @@ pub(super) fn in_one_series<F: FitSource>(
     let dealt = source.deal(params)?;
     let coarse = params.of_coarse_steps(source.n_rows());
     let tried = capacity(source, coarse.as_ref().unwrap_or(params), &dealt)?;
-    let Capacity { max_leaves, begun, .. } = tried;
-    let (params, begun) = match coarse {
-        Some(coarse) if tried.n_rounds > FEW_ROUNDS => (coarse, begun),
-        Some(_) => (params.clone(), Vec::new()),
-        None => (params.clone(), begun),
+    let (params, begun) = match &coarse {
+        Some(_) if tried.n_rounds <= FEW_ROUNDS => (params, Vec::new()),
+        coarse => (coarse.as_ref().unwrap_or(params), tried.begun),
     };
-    let params = &params.of_leaves(max_leaves);
+    let params = &params.of_leaves(tried.max_leaves);
     let PairChoice { dealt, begun } = category_pairs(source, params, dealt, begun)?;
     let mut bags = source.begin(params, &dealt, RoundTerms::Given)?;
     source.replay(&mut bags)?;
