@@ -1,11 +1,13 @@
 //! Area under the ROC curve, read as the Mann–Whitney statistic.
 
 use super::RocState;
+use super::descend::descend;
 use super::mass::{Mass, Shifted, Weights};
-use super::pairs::PairCounter;
-use super::record::{Record, Sink, Words};
+use super::pairs::{BucketPairs, PairCounter};
+use super::record::{Record, Words};
 use super::sample::{MassOf, ScoreSample, Unweighted, Weigh};
 use super::score::{Score, Word};
+use super::sink::{RangeSink, Sink};
 use super::sort::sweep;
 use crate::RankError;
 
@@ -118,30 +120,37 @@ impl<M: Mass> ConcordantPairs<M> {
 }
 
 impl<K: Word, M: Mass> Sink<K, M> for ConcordantPairs<M> {
-    type Scratch = PairCounter;
-
-    fn bucket<R: Record<K, Mass = M>>(
-        &mut self,
-        rows: [&[&[R]]; 2],
-        words: Words,
-        scratch: &mut PairCounter,
-    ) -> bool {
-        if !R::IS_ONE {
-            return false;
-        }
-        let Some(found) = scratch.count(rows, words) else { return false };
-        *self = self.then(Self {
-            half_wins: M::from(found.half_wins).times(M::from(1)),
-            positive: found.positive.into(),
-            negative: found.negative.into(),
-        });
-        true
-    }
+    type Scratch = PairCounter<M>;
 
     fn tie(&mut self, _: K, positive: M, negative: M) {
         self.push(positive, negative);
     }
 
+    fn parts<R: Record<K, Mass = M>>(
+        &mut self,
+        rows: [&[&[R]]; 2],
+        words: Words,
+        counter: &mut PairCounter<M>,
+    ) -> bool {
+        let Some(BucketPairs { half_wins, positive, negative }) = counter.count(rows, words) else {
+            return false;
+        };
+        *self = self.then(Self { half_wins, positive, negative });
+        true
+    }
+
+    fn rows<R: Record<K, Mass = M>>(
+        &mut self,
+        rows: &mut [R],
+        scratch: &mut [R],
+        (words, top): (Words, K),
+        _: &mut PairCounter<M>,
+    ) {
+        descend(rows, scratch, Some(words), top, self);
+    }
+}
+
+impl<K: Word, M: Mass> RangeSink<K, M> for ConcordantPairs<M> {
     #[inline]
     fn range<R: Record<K, Mass = M>>(&mut self, rows: &mut [R], n_neg: usize, _: K) {
         let (neg, pos) = rows.split_at(n_neg);

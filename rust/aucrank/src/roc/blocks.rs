@@ -1,4 +1,4 @@
-//! Unweighted rows moved to their buckets, block by block.
+//! Rows moved to their buckets, block by block.
 //!
 //! All rows scattered over all buckets would miss the cache with every other store. Here a block of
 //! rows that the second-level cache holds is distributed within its own memory, and a bucket is a
@@ -6,10 +6,11 @@
 //! scores are read once.
 
 use super::buckets::Buckets;
-use super::descend::descend;
-use super::record::{Record, Sink};
-use super::sample::{MassOf, PARALLEL_FROM, PIECE, ScoreSample, Weigh};
+use super::chunks::PARALLEL_FROM;
+use super::record::Record;
+use super::sample::{MassOf, PIECE, ScoreSample, Weigh};
 use super::score::{Score, ScoreCoding, Word};
+use super::sink::Sink;
 use crate::parallel;
 
 /// Rows of a block.
@@ -96,19 +97,24 @@ where
         };
         let (negative, positive) = (parts(0), parts(1));
         let words = buckets.words::<S::Key>(bucket, shift);
-        if sink.bucket([&negative, &positive], words, own) {
+        if sink.parts([&negative, &positive], words, own) {
             return sink;
         }
         rows.clear();
         for part in negative.iter().chain(&positive) {
-            rows.extend_from_slice(part);
+            if R::IS_ONE {
+                rows.extend_from_slice(part);
+            } else {
+                // A row without weight has no place among the scores.
+                rows.extend(part.iter().filter(|row| row.weight() != MassOf::<W>::default()));
+            }
         }
         if rows.len() > scratch.len() {
             scratch.resize(rows.len(), R::default());
         }
         let top = buckets.top::<S::Key>(bucket);
         let scratch = &mut scratch[..rows.len()];
-        descend(rows, scratch, Some(words), top, &mut sink);
+        sink.rows(rows, scratch, (words, top), own);
         sink
     };
     let least = if n < PARALLEL_FROM { usize::MAX } else { 8 };

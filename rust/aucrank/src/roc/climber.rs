@@ -1,9 +1,9 @@
 //! The ramp statistic evaluated again and again while the scores change, as in gradient ascent.
 
+use super::chunks::PARALLEL_FROM;
 use super::ramp::Ramp;
 use super::ramp_sums::{ClassPair, Ordered, Partners, RampSums};
 use super::ranking::{Bounds, Ranking};
-use super::sample::PARALLEL_FROM;
 use crate::data::{FixedWeights, Labels};
 use crate::{RankError, parallel};
 

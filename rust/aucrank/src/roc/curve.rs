@@ -1,11 +1,13 @@
 //! The ROC curve as exact counts.
 
 use super::RocState;
-use super::descend::{FEW, for_ties, sort_range};
+use super::chunks::PARALLEL_FROM;
 use super::mass::{Mass, Shifted, Weights, is_few, simplest};
-use super::record::{Record, Sink};
-use super::sample::{MassOf, PARALLEL_FROM, ScoreSample, Unweighted, Weigh};
-use super::score::{Score, ScoreCoding, Word};
+use super::order::in_order;
+use super::record::{Record, Words};
+use super::sample::{MassOf, ScoreSample, Unweighted, Weigh};
+use super::score::{Score, ScoreCoding};
+use super::sink::Sink;
 use super::sort::sweep;
 use crate::data::times_power_of_two;
 use crate::{RankError, parallel};
@@ -581,8 +583,10 @@ struct RowTotal<M> {
 }
 
 /// A distinct score or, if intermediate knots are dropped, consecutive scores with equal weights.
-struct ScoreRun<S, M> {
-    lowest: S,
+#[derive(Debug, Clone, Copy, Default)]
+struct ScoreRun<K, M> {
+    /// Code of the lowest score.
+    lowest: K,
     /// Weights of the rows of the same stretch that score less.
     below: RowTotal<M>,
 }
@@ -591,18 +595,19 @@ struct ScoreRun<S, M> {
 struct Stretch<S: Score, M> {
     coding: ScoreCoding<S>,
     knots: Knots,
-    runs: Vec<ScoreRun<S, M>>,
+    runs: Vec<ScoreRun<S::Key, M>>,
     total: RowTotal<M>,
     /// Weights at each score of the lowest and of the highest run.
     at: [RowTotal<M>; 2],
-    highest: S,
+    /// Code of the highest score.
+    highest: S::Key,
 }
 
 impl<S: Score, M: Mass> Stretch<S, M> {
     fn new(coding: ScoreCoding<S>, knots: Knots) -> Self {
         let at = [RowTotal::default(); 2];
-        let (runs, highest) = (Vec::new(), S::NEG_INFINITY);
-        Self { coding, knots, runs, total: RowTotal::default(), at, highest }
+        let highest = S::Key::default();
+        Self { coding, knots, runs: Vec::new(), total: RowTotal::default(), at, highest }
     }
 
     /// The knots of this stretch, if `next` has the next lower scores.
@@ -618,65 +623,50 @@ impl<S: Score, M: Mass> Stretch<S, M> {
         Written { stretch: self, has_top, runs: &self.runs[usize::from(is_joined)..] }
     }
 
-    /// Adds the rows of a range as one step if a curve without intermediate knots has one there:
-    /// all of one class and one weight, and no two of one score. Their order then does not matter.
-    fn take_as_one<R: Record<S::Key, Mass = M>>(&mut self, rows: &[R], top: S::Key) -> bool {
-        let Some((first, rest)) = rows.split_first() else { return true };
-        let first_word: u64 = first.word().into();
-        let (mut least, mut greatest, mut is_one) = (first_word, first_word, true);
-        for (place, row) in rest.iter().enumerate() {
-            let word: u64 = row.word().into();
-            (least, greatest) = (least.min(word), greatest.max(word));
-            let repeats = rows[..=place].iter().any(|other| other.word().into() == word);
-            is_one &= !repeats && row.weight() == first.weight();
+    /// Adds the rows of a score above all so far. Returns its run, and whether that is a new one.
+    #[inline]
+    fn add(&mut self, code: S::Key, at: RowTotal<M>) -> (ScoreRun<S::Key, M>, bool) {
+        let run = ScoreRun { lowest: code, below: self.total };
+        if self.total == RowTotal::default() {
+            self.at[0] = at;
         }
-        if !is_one {
-            return false;
-        }
-        let mut masses = [M::default(); 2];
-        masses[(first_word & 1) as usize] = first.weight();
-        let [negative, positive] = masses;
-        let code = |word: u64| S::Key::truncate(word >> 1 | top.into());
-        self.tie(code(least), positive, negative);
-        for _ in rest {
-            self.total.negative += negative;
-            self.total.positive += positive;
-        }
-        self.highest = self.coding.score(code(greatest));
-        true
+        // No score is without weight, so that the first one starts a run.
+        let is_new = self.knots == Knots::All || self.at[1] != at;
+        self.at[1] = at;
+        self.highest = code;
+        self.total.negative += at.negative;
+        self.total.positive += at.positive;
+        (run, is_new)
     }
 }
 
 impl<S: Score, M: Mass> Sink<S::Key, M> for Stretch<S, M> {
-    type Scratch = ();
+    type Scratch = Vec<ScoreRun<S::Key, M>>;
 
-    #[inline]
     fn tie(&mut self, code: S::Key, positive: M, negative: M) {
-        let (score, at, below) =
-            (self.coding.score(code), RowTotal { negative, positive }, self.total);
-        if self.runs.is_empty() {
-            self.at[0] = at;
+        let (run, is_new) = self.add(code, RowTotal { negative, positive });
+        if is_new {
+            self.runs.push(run);
         }
-        if self.knots == Knots::All || self.runs.is_empty() || self.at[1] != at {
-            self.runs.push(ScoreRun { lowest: score, below });
-            self.at[1] = at;
-        }
-        self.highest = score;
-        self.total.negative += negative;
-        self.total.positive += positive;
     }
 
-    fn range<R: Record<S::Key, Mass = M>>(&mut self, rows: &mut [R], n_neg: usize, top: S::Key) {
-        let has_one_class = n_neg == 0 || n_neg == rows.len();
-        if self.knots == Knots::WithoutIntermediate
-            && has_one_class
-            && rows.len() <= FEW
-            && self.take_as_one(rows, top)
-        {
-            return;
-        }
-        sort_range(rows);
-        for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
+    fn rows<R: Record<S::Key, Mass = M>>(
+        &mut self,
+        rows: &mut [R],
+        scratch: &mut [R],
+        place: (Words, S::Key),
+        runs: &mut Vec<ScoreRun<S::Key, M>>,
+    ) {
+        // Every score writes its run, and the next one overwrites it if it was not new: no branch
+        // depends on the classes.
+        runs.resize(runs.len().max(rows.len()), ScoreRun::default());
+        let mut n_runs = 0;
+        in_order(rows, scratch, place, |code, positive, negative| {
+            let (run, is_new) = self.add(code, RowTotal { negative, positive });
+            runs[n_runs] = run;
+            n_runs += usize::from(is_new);
+        });
+        self.runs.extend_from_slice(&runs[..n_runs]);
     }
 }
 
@@ -708,7 +698,7 @@ struct Written<'a, S: Score, M> {
     /// Whether the highest score has a knot of its own.
     has_top: bool,
     /// Runs that have a knot.
-    runs: &'a [ScoreRun<S, M>],
+    runs: &'a [ScoreRun<S::Key, M>],
 }
 
 impl<S: Score, M: Mass> Written<'_, S, M> {
@@ -723,9 +713,9 @@ impl<S: Score, M: Mass> Written<'_, S, M> {
         slots: KnotSlots<'_, T::Value<M>>,
     ) {
         let KnotSlots { thresholds, false_positives, true_positives } = slots;
-        let Stretch { total, at: [_, top], highest, .. } = self.stretch;
+        let Stretch { coding, total, at: [_, top], highest, .. } = self.stretch;
         if self.has_top {
-            thresholds[0] = (*highest).into();
+            thresholds[0] = coding.score(*highest).into();
             false_positives[0] = T::value(above.negative + top.negative, all.negative);
             true_positives[0] = T::value(above.positive + top.positive, all.positive);
         }
@@ -735,7 +725,7 @@ impl<S: Score, M: Mass> Written<'_, S, M> {
         let places = thresholds[first..].iter_mut().zip(&mut false_positives[first..]);
         let places = places.zip(&mut true_positives[first..]);
         for (((threshold, fp), tp), run) in places.zip(self.runs.iter().rev()) {
-            *threshold = run.lowest.into();
+            *threshold = coding.score(run.lowest).into();
             *fp = T::value(negative - run.below.negative, all.negative);
             *tp = T::value(positive - run.below.positive, all.positive);
         }

@@ -1,11 +1,11 @@
 //! The best threshold of a score, given the costs of the two kinds of error.
 
 use super::RocCurve;
-use super::descend::{for_ties, sort_range};
 use super::mass::FewBits;
-use super::record::{Record, Sink};
+use super::record::Record;
 use super::sample::{MassOf, ScoreSample, Unweighted, Weigh};
 use super::score::{Score, ScoreCoding};
+use super::sink::Sink;
 use super::sort::sweep;
 use crate::RankError;
 use crate::data::{ClassSums, Labels, midpoint};
@@ -161,16 +161,6 @@ impl Sink<<f64 as Score>::Key, u64> for Gaps {
         }
         self.below += i128::from(negative) * self.n_pos - i128::from(positive) * self.n_neg;
         self.last = Some(score);
-    }
-
-    fn range<R: Record<<f64 as Score>::Key, Mass = u64>>(
-        &mut self,
-        rows: &mut [R],
-        _: usize,
-        top: <f64 as Score>::Key,
-    ) {
-        sort_range(rows);
-        for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
     }
 }
 

@@ -10,10 +10,13 @@
 //! lost when squares of means are subtracted. For one unweighted model the placement values are not
 //! even stored: their sums are computed range by range, like the pairs of [`auc`](super::auc()).
 
+use super::chunks::PARALLEL_FROM;
+use super::descend::descend;
 use super::mass::{Mass, Unit, Weights};
-use super::record::{Record, Sink};
-use super::sample::{MassOf, PARALLEL_FROM, ScoreSample, Unweighted, Weigh};
+use super::record::{Record, Words};
+use super::sample::{MassOf, ScoreSample, Unweighted, Weigh};
 use super::score::{Score, Word};
+use super::sink::{RangeSink, Sink};
 use super::sort::sweep;
 use crate::RankError;
 
@@ -533,6 +536,18 @@ impl<K: Word> Sink<K, u64> for WinMoments {
         });
     }
 
+    fn rows<R: Record<K, Mass = u64>>(
+        &mut self,
+        rows: &mut [R],
+        scratch: &mut [R],
+        (words, top): (Words, K),
+        (): &mut (),
+    ) {
+        descend(rows, scratch, Some(words), top, self);
+    }
+}
+
+impl<K: Word> RangeSink<K, u64> for WinMoments {
     #[inline]
     fn range<R: Record<K, Mass = u64>>(&mut self, rows: &mut [R], n_neg: usize, _: K) {
         let (neg, pos) = rows.split_at(n_neg);

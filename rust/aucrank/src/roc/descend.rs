@@ -1,9 +1,9 @@
 //! The rows of a bucket, distributed into ever finer ranges.
 
-use super::record::{Record, Sink, Words};
-use super::sample::PARALLEL_FROM;
+use super::order::for_ties;
+use super::record::{Record, Words};
 use super::score::Word;
-use crate::parallel::prelude::*;
+use super::sink::RangeSink;
 
 /// Number of pairs up to which a range is not split further. Measured: sorting is no faster below.
 const PAIRS: usize = 256;
@@ -15,7 +15,7 @@ pub(super) fn descend<K: Word, R: Record<K>>(
     scratch: &mut [R],
     words: Option<Words>,
     top: K,
-    sink: &mut impl Sink<K, R::Mass>,
+    sink: &mut impl RangeSink<K, R::Mass>,
 ) {
     let Some(first) = rows.first() else { return };
     let first: u64 = first.word().into();
@@ -69,67 +69,4 @@ pub(super) fn descend<K: Word, R: Record<K>>(
         }
         start = end;
     }
-}
-
-/// For a bucket so large that a second copy of its records would exceed the bound on memory.
-pub(super) fn sort_in_place<K: Word, R: Record<K>>(
-    rows: &mut [R],
-    top: K,
-    sink: &mut impl Sink<K, R::Mass>,
-) {
-    if rows.len() < PARALLEL_FROM {
-        rows.sort_unstable_by_key(|row| row.word());
-    } else {
-        rows.par_sort_unstable_by_key(|row| row.word());
-    }
-    for_ties(rows, top, |code, positive, negative| sink.tie(code, positive, negative));
-}
-
-/// Number of rows up to which looking at all pairs takes less time than sorting: no branch depends
-/// on the rows.
-pub(super) const FEW: usize = 16;
-
-/// Sorts the rows of a range by their words.
-#[inline]
-pub(super) fn sort_range<K: Word, R: Record<K>>(rows: &mut [R]) {
-    if rows.len() > FEW {
-        rows.sort_unstable_by_key(|row| row.word());
-        return;
-    }
-    // The place of a row is the number of those before it.
-    let mut sorted = [R::default(); FEW];
-    for (i, row) in rows.iter().enumerate() {
-        let word = row.word();
-        let before = rows[..i].iter().filter(|other| other.word() <= word).count();
-        let after = rows[i + 1..].iter().filter(|other| other.word() < word).count();
-        // Never out of bounds, but the remainder shows it to the compiler.
-        sorted[(before + after) % FEW] = *row;
-    }
-    rows.copy_from_slice(&sorted[..rows.len()]);
-}
-
-/// Calls `tie` with each distinct code of sorted rows and the weights of its two classes.
-#[inline]
-pub(super) fn for_ties<K: Word, R: Record<K>>(
-    rows: &[R],
-    top: K,
-    mut tie: impl FnMut(K, R::Mass, R::Mass),
-) {
-    let code = |word: u64| K::truncate(word >> 1 | top.into());
-    let mut rows = rows.iter();
-    let Some(first) = rows.next() else { return };
-    let mut word: u64 = first.word().into();
-    let mut masses = [R::Mass::default(); 2];
-    masses[(word & 1) as usize] = first.weight();
-    for row in rows {
-        let next: u64 = row.word().into();
-        // The last bit is the class.
-        if next ^ word > 1 {
-            tie(code(word), masses[1], masses[0]);
-            masses = [R::Mass::default(); 2];
-        }
-        word = next;
-        masses[(word & 1) as usize] += row.weight();
-    }
-    tie(code(word), masses[1], masses[0]);
 }

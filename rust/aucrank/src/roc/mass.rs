@@ -7,8 +7,9 @@
 //! words as needed ([`RocState`](super::RocState)).
 
 use std::fmt::Debug;
-use std::ops::{Add, AddAssign, Shl, Shr, Sub};
+use std::ops::{Add, AddAssign, Range, Shl, Shr, Sub};
 
+use super::chunks::by_chunks;
 use crate::RankError;
 use crate::data::{Wide, power_of_two_factors, times_power_of_two};
 
@@ -174,29 +175,35 @@ impl<'a> Weights<'a> {
     ///
     /// [`RankError::LengthMismatch`], or [`RankError::BadWeight`] for the first weight that is
     /// negative, NaN or infinite.
-    #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
     pub fn new(raw: &'a [f64], positive: &[bool]) -> Result<Self, RankError> {
         if raw.len() != positive.len() {
             let (found, expected) = (raw.len(), positive.len());
             return Err(RankError::LengthMismatch { name: "sample_weight", found, expected });
         }
-        let (mut total, mut whole) = (0_u64, true);
-        for (row, &value) in raw.iter().enumerate() {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(RankError::BadWeight { row, value });
-            }
-            // A weight beyond the integers, whole or not, saturates the total.
-            let units = value as u64;
-            total = total.saturating_add(units);
-            whole &= units as f64 == value;
+        let checks = by_chunks(raw.len(), |rows| WeightCheck::of(&raw[rows]));
+        let check = checks.into_iter().fold(WeightCheck::default(), WeightCheck::merge);
+        if check.is_bad {
+            let is_bad = |value: f64| !(0.0..=f64::MAX).contains(&value);
+            let row = raw.iter().position(|&value| is_bad(value)).unwrap_or_default();
+            return Err(RankError::BadWeight { row, value: raw[row] });
         }
-        if whole && total <= 1 << FEW_BITS {
+        // Below the limit no sum of whole numbers was rounded.
+        if !check.has_fractions && check.total < 2_f64.powi(FEW_BITS) {
             return Ok(Self::Few(FewBits { raw, exponents: [0; 2], factors: None }));
         }
+        let spans_of = |rows: Range<usize>| {
+            let mut spans = [WeightSpan::default(); 2];
+            for (&weight, &positive) in raw[rows.clone()].iter().zip(&positive[rows]) {
+                if weight > 0.0 {
+                    spans[usize::from(positive)].add(weight);
+                }
+            }
+            spans
+        };
         let mut spans = [WeightSpan::default(); 2];
-        for (&weight, &positive) in raw.iter().zip(positive) {
-            if weight > 0.0 {
-                spans[usize::from(positive)].add(weight);
+        for of_part in by_chunks(raw.len(), spans_of) {
+            for (span, other) in spans.iter_mut().zip(of_part) {
+                span.merge(other);
             }
         }
         // A class without weight is refused later; its unit is irrelevant.
@@ -211,6 +218,42 @@ impl<'a> Weights<'a> {
         // If weights are too far apart, the smallest lose digits.
         let exponents = spans.map(|span| span.low.max(span.top() - MOST_BITS));
         Ok(Self::Many(ManyBits { raw, exponents, is_exact }))
+    }
+}
+
+/// What one pass over weights of both classes finds.
+#[derive(Debug, Clone, Copy, Default)]
+struct WeightCheck {
+    /// Whether a weight is negative, NaN or infinite.
+    is_bad: bool,
+    has_fractions: bool,
+    total: f64,
+}
+
+impl WeightCheck {
+    #[expect(clippy::float_cmp, reason = "a whole number is one exactly")]
+    fn of(weights: &[f64]) -> Self {
+        // Independent lanes, so that the compiler vectorises.
+        const LANES: usize = 8;
+        // Adding it rounds numbers below it to whole ones; above it all are whole.
+        const ROUNDING: f64 = (1_u64 << 52) as f64;
+        let mut lanes = [Self::default(); LANES];
+        for chunk in weights.chunks(LANES) {
+            for (lane, &weight) in lanes.iter_mut().zip(chunk) {
+                lane.is_bad |= !(weight >= 0.0 && weight <= f64::MAX);
+                lane.has_fractions |= weight + ROUNDING - ROUNDING != weight;
+                lane.total += weight;
+            }
+        }
+        lanes.into_iter().fold(Self::default(), Self::merge)
+    }
+
+    fn merge(self, other: Self) -> Self {
+        Self {
+            is_bad: self.is_bad | other.is_bad,
+            has_fractions: self.has_fractions | other.has_fractions,
+            total: self.total + other.total,
+        }
     }
 }
 
@@ -236,6 +279,12 @@ impl WeightSpan {
         self.rows += 1;
         self.low = self.low.min(digits(weight).1);
         self.largest = self.largest.max(weight);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.low = self.low.min(other.low);
+        self.largest = self.largest.max(other.largest);
     }
 
     /// Exponent of a power of two above the largest weight times the number of rows.
@@ -291,10 +340,11 @@ pub(super) struct ManyBits<'a> {
 }
 
 impl ManyBits<'_> {
-    /// Units of a weight above 0.
     #[inline]
     pub fn units(&self, weight: f64, positive: bool) -> Shifted {
-        debug_assert!(weight > 0.0);
+        if weight <= 0.0 {
+            return Shifted::default();
+        }
         let (digits, exponent) = digits(weight);
         let shift = exponent - self.exponents[usize::from(positive)];
         if shift >= 0 {

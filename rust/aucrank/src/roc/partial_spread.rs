@@ -15,10 +15,11 @@
 //! and the variance is `DeLong`'s.
 
 use super::RocCurve;
+use super::chunks::PARALLEL_FROM;
 use super::delong::{RowMasses, Spread, place, split_rows};
 use super::mass::{Mass, Weights};
 use super::partial::{CurvePart, check_bands};
-use super::sample::{MassOf, PARALLEL_FROM, ScoreSample, Unweighted, Weigh};
+use super::sample::{MassOf, ScoreSample, Unweighted, Weigh};
 use super::score::Score;
 use crate::RankError;
 use crate::data::times_power_of_two;

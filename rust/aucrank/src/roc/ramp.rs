@@ -218,7 +218,7 @@ pub fn by_coefficient(by_score: &[f64], columns: &[&[f64]]) -> Result<Vec<f64>, 
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::sample::PARALLEL_FROM;
+    use super::super::chunks::PARALLEL_FROM;
     use super::*;
     use crate::data::Labels;
     use crate::roc::auc;

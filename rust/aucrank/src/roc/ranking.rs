@@ -7,7 +7,8 @@
 
 use crate::parallel::prelude::*;
 
-use super::sample::{PARALLEL_FROM, PIECE};
+use super::chunks::PARALLEL_FROM;
+use super::sample::PIECE;
 use super::score::Extremes;
 use crate::parallel;
 

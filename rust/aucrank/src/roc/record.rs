@@ -1,4 +1,4 @@
-//! Rows on their way through a sort, and what takes them in order.
+//! Rows on their way through a sort.
 
 use super::mass::{Mass, Unit};
 use super::score::Word;
@@ -58,30 +58,6 @@ impl<K: Word, U: Unit> Record<K> for (K, U) {
     #[inline]
     fn new(word: K, weight: U) -> Self {
         (word, weight)
-    }
-}
-
-/// A consumer of the rows in ascending order of their scores, range by range.
-pub(super) trait Sink<K: Word, M: Mass>: Send {
-    /// Rows of one score, as the weights of both classes; `code` is that of the score.
-    fn tie(&mut self, code: K, positive: M, negative: M);
-
-    /// Rows of a range, first `n_neg` negative ones, then the positive ones, in any order: few of
-    /// both classes, or any number of one class. Their codes lack the leading bit, which is `top`.
-    fn range<R: Record<K, Mass = M>>(&mut self, rows: &mut [R], n_neg: usize, top: K);
-
-    /// Memory of [`Sink::bucket`], kept from bucket to bucket.
-    type Scratch: Default + Send;
-
-    /// Negative and positive rows whose words are within `words`, in any order and in several parts.
-    /// False if the sink needs them range by range.
-    fn bucket<R: Record<K, Mass = M>>(
-        &mut self,
-        _rows: [&[&[R]]; 2],
-        _words: Words,
-        _scratch: &mut Self::Scratch,
-    ) -> bool {
-        false
     }
 }
 

@@ -1,15 +1,11 @@
 //! Scores with their classes and weights, validated once for every statistic.
 
+use std::ops::Range;
+
+use super::chunks::by_chunks;
 use super::mass::{FewBits, ManyBits, Shifted, Unit};
 use super::score::{Extremes, Score};
-use crate::{RankError, parallel};
-
-/// Number of rows from which the functions of this module use the current rayon pool. With fewer
-/// rows they do not use rayon at all, so that no pool need exist.
-pub const PARALLEL_FROM: usize = 1 << 16;
-
-/// Rows per task of a pass over the input.
-const CHUNK: usize = 1 << 16;
+use crate::RankError;
 
 /// Rows that stay in the first-level cache while several loops process them.
 pub(super) const PIECE: usize = 1024;
@@ -151,18 +147,11 @@ impl<'a, S: Score, W: Weigh> ScoreSample<'a, S, W> {
                 expected: n,
             });
         }
-        let survey = if n < PARALLEL_FROM {
-            ScoreSurvey::of(scores, positive)
-        } else {
-            // One score more than labels: chunks overlap, so that every pair of neighbours is
-            // compared.
-            let of_part = |start: usize| {
-                let end = (start + CHUNK).min(n);
-                ScoreSurvey::of(&scores[start..(end + 1).min(n)], &positive[start..end])
-            };
-            let parts = parallel::map((0..n).step_by(CHUNK).collect(), of_part);
-            parts.into_iter().fold(ScoreSurvey::EMPTY, ScoreSurvey::merge)
+        // One score more than labels: parts overlap, so that every pair of neighbours is compared.
+        let of_part = |rows: Range<usize>| {
+            ScoreSurvey::of(&scores[rows.start..(rows.end + 1).min(n)], &positive[rows])
         };
+        let survey = by_chunks(n, of_part).into_iter().fold(ScoreSurvey::EMPTY, ScoreSurvey::merge);
         if survey.has_nan {
             let row = scores.iter().position(|s| s.partial_cmp(s).is_none());
             return Err(RankError::NanScore(row.unwrap_or_default()));

@@ -28,12 +28,14 @@ use std::ops::Range;
 
 use super::blocks::sweep_blocks;
 use super::buckets::Buckets;
-use super::descend::{descend, sort_in_place};
+use super::chunks::PARALLEL_FROM;
 use super::mass::Unit;
-use super::pairs::PairCounter;
-use super::record::{Record, Sink, Words};
-use super::sample::{InputOrder, MassOf, PARALLEL_FROM, PIECE, ScoreSample, Weigh};
+use super::order::sort_in_place;
+use super::pairs::EXACT_BITS;
+use super::record::{Record, Words};
+use super::sample::{InputOrder, MassOf, PIECE, ScoreSample, Weigh};
 use super::score::{Score, ScoreCoding, Word};
+use super::sink::Sink;
 use crate::parallel;
 
 /// Runs sinks over all rows; their results are in ascending order of the scores.
@@ -56,25 +58,22 @@ where
     // The leading bit of a code is lost unless it is implied by the bucket.
     let fits = coding.last >> (S::Key::BITS - 1) == 0;
     // Codes of few bits, as of `f32`, are compared whole, however many rows there are.
-    let most =
-        if coding.last >> PairCounter::EXACT_BITS == 0 { PARALLEL_FROM } else { BUCKETS_FROM };
+    let most = if coding.last >> EXACT_BITS == 0 { PARALLEL_FROM } else { BUCKETS_FROM };
     if n < most && fits {
-        let mut sink = new_sink();
+        let (mut sink, mut own) = (new_sink(), T::Scratch::default());
         let (mut rows, n_neg) = by_class::<S, W, R>(sample, coding);
         let words = Words { least: 0, greatest: coding.last << 1 | 1 };
         let (negative, positive) = rows.split_at(n_neg);
-        if sink.bucket([&[negative], &[positive]], words, &mut T::Scratch::default()) {
+        if sink.parts([&[negative], &[positive]], words, &mut own) {
             return vec![sink];
         }
         if n < BUCKETS_FROM {
             let mut scratch = vec![R::default(); rows.len()];
-            descend(&mut rows, &mut scratch, Some(words), S::Key::default(), &mut sink);
+            sink.rows(&mut rows, &mut scratch, (words, S::Key::default()), &mut own);
             return vec![sink];
         }
     }
-    if R::IS_ONE
-        && let Some(sinks) = sweep_blocks::<S, W, R, T>(sample, coding, &new_sink)
-    {
+    if let Some(sinks) = sweep_blocks::<S, W, R, T>(sample, coding, &new_sink) {
         return sinks;
     }
     sweep_buckets::<S, W, R, T>(sample, coding, new_sink)
@@ -200,17 +199,20 @@ where
                    (rows, n_neg, words, top): (&mut [R], usize, Words, S::Key)| {
             let mut sink = new_sink();
             let (negative, positive) = rows.split_at(n_neg);
-            if sink.bucket([&[negative], &[positive]], words, own) {
+            if sink.parts([&[negative], &[positive]], words, own) {
                 return sink;
             }
             if size_of::<R>() > 8 && rows.len() > n / 8 {
-                sort_in_place(rows, top, &mut sink);
+                sort_in_place(rows, top, |code, positive, negative| {
+                    sink.tie(code, positive, negative);
+                });
                 return sink;
             }
             if rows.len() > scratch.len() {
                 scratch.resize(rows.len(), R::default());
             }
-            descend(rows, &mut scratch[..rows.len()], Some(words), top, &mut sink);
+            let scratch = &mut scratch[..rows.len()];
+            sink.rows(rows, scratch, (words, top), own);
             sink
         };
         let least = if n_shares == 1 { usize::MAX } else { 8 };
@@ -369,47 +371,61 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-    use super::super::descend::{for_ties, sort_range};
+    use super::super::descend::descend;
     use super::super::mass::Weights;
+    use super::super::order::in_order;
     use super::super::sample::Unweighted;
     use super::super::score::Extremes;
+    use super::super::sink::RangeSink;
     use super::*;
 
-    /// A sink that keeps its input.
-    struct Collect(Vec<(u64, u64, u64)>);
+    /// A sink that keeps its input, which comes in order or range by range.
+    struct Collect<const IN_ORDER: bool>(Vec<(u64, u64, u64)>);
 
-    impl<K: Word> Sink<K, u64> for Collect {
+    impl<K: Word, const IN_ORDER: bool> Sink<K, u64> for Collect<IN_ORDER> {
         type Scratch = ();
 
         fn tie(&mut self, code: K, positive: u64, negative: u64) {
             self.0.push((code.into(), positive, negative));
         }
 
+        fn rows<R: Record<K, Mass = u64>>(
+            &mut self,
+            rows: &mut [R],
+            scratch: &mut [R],
+            (words, top): (Words, K),
+            (): &mut (),
+        ) {
+            if IN_ORDER {
+                in_order(rows, scratch, (words, top), |code, p, n| self.tie(code, p, n));
+            } else {
+                descend(rows, scratch, Some(words), top, self);
+            }
+        }
+    }
+
+    impl<K: Word, const IN_ORDER: bool> RangeSink<K, u64> for Collect<IN_ORDER> {
         fn range<R: Record<K, Mass = u64>>(&mut self, rows: &mut [R], n_neg: usize, top: K) {
             let (negative, positive) = rows.split_at(n_neg);
             assert!(negative.iter().all(|row| row.word().into() & 1 == 0));
             assert!(positive.iter().all(|row| row.word().into() & 1 == 1));
-            sort_range(rows);
-            for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn ranges_of_any_size_are_sorted(words in prop::collection::vec(0..20_u64, 0..40)) {
-            let weighted: Vec<(u64, u64)> = words.iter().map(|&word| (word, 1 + word % 3)).collect();
-            let (mut expected, mut found, mut pairs) = (words.clone(), words, weighted.clone());
-            expected.sort_unstable();
-            sort_range::<u64, _>(&mut found);
-            prop_assert_eq!(&found, &expected);
-            sort_range::<u64, _>(&mut pairs);
-            let expected: Vec<(u64, u64)> = expected.iter().map(|&word| (word, 1 + word % 3)).collect();
-            prop_assert_eq!(pairs, expected);
+            sort_in_place(rows, top, |code, positive, negative| {
+                self.tie(code, positive, negative);
+            });
         }
     }
 
     /// Every path must give the same groups as an ordered map.
     fn check<S: Score>(scores: &[S], positive: &[bool], weights: Option<&[f64]>) {
+        check_sink::<S, true>(scores, positive, weights);
+        check_sink::<S, false>(scores, positive, weights);
+    }
+
+    fn check_sink<S: Score, const IN_ORDER: bool>(
+        scores: &[S],
+        positive: &[bool],
+        weights: Option<&[f64]>,
+    ) {
         let mut expected = BTreeMap::<u64, [u64; 2]>::new();
         let coding = ScoreCoding::new(Extremes::of(scores));
         for (row, score) in scores.iter().enumerate() {
@@ -422,7 +438,7 @@ mod tests {
         let expected: Vec<_> = expected.into_iter().map(|(code, [n, p])| (code, p, n)).collect();
         for n_threads in [1, 2, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
-            let parts: Vec<Collect> = pool.install(|| match weights {
+            let parts: Vec<Collect<IN_ORDER>> = pool.install(|| match weights {
                 None => {
                     let sample = ScoreSample::new(scores, positive, Unweighted).unwrap();
                     sweep::<_, _, S::Key, _>(&sample, |_| Collect(Vec::new()))

@@ -200,6 +200,11 @@ impl Wide {
     /// `a * b`; cannot overflow.
     pub(crate) fn product(a: u128, b: u128) -> Self {
         let low = |number: u128| number & u128::from(u64::MAX);
+        if a >> 64 == 0 {
+            let left = a * (b >> 64);
+            let (sum, carry) = (a * low(b)).overflowing_add(left << 64);
+            return Self { high: (left >> 64) + u128::from(carry), low: sum };
+        }
         // Four products of halves. No sum overflows: the middle adds three numbers below 2^64.
         let lowest = low(a) * low(b);
         let (left, right) = ((a >> 64) * low(b), low(a) * (b >> 64));

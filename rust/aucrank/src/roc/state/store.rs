@@ -7,10 +7,9 @@ use super::table::{EntryTable, Runs, SumWidth, keep_size, with_runs};
 use super::{RocState, cells};
 use crate::RankError;
 use crate::parallel::prelude::*;
-use crate::roc::descend::{for_ties, sort_range};
-use crate::roc::record::{Record, Sink};
 use crate::roc::sample::{ScoreSample, Unweighted};
 use crate::roc::score::ScoreCoding;
+use crate::roc::sink::Sink;
 use crate::roc::sort::sweep;
 use crate::roc::{PARALLEL_FROM, Score};
 
@@ -253,11 +252,6 @@ impl Sink<u64, u64> for Counting {
     fn tie(&mut self, code: u64, positive: u64, negative: u64) {
         let key = self.coding.score(code).key();
         self.counts.push(Count { key, rows: [negative, positive] });
-    }
-
-    fn range<R: Record<u64, Mass = u64>>(&mut self, rows: &mut [R], _: usize, top: u64) {
-        sort_range(rows);
-        for_ties(rows, top, |code, positive, negative| self.tie(code, positive, negative));
     }
 }
 
