@@ -172,16 +172,16 @@ pub(in crate::model) fn read_json<T: DeserializeOwned>(
 }
 
 impl Model {
-    /// Reads a model in two passes: until it has found the family, a derived reader would hold the
+    /// Reads a model in two passes, the first of which only skips: until it has found the family, a derived reader would hold the
     /// whole model in a form that takes many times the memory of the text.
     pub(super) fn from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
-        let Tagged { family } = read_json(text, interrupt)?;
+        let Tagged { family } = serde_json::from_str(text).map_err(malformed)?;
         family.read(text, interrupt)
     }
 
     /// Reads a member of an ensemble, which holds no models itself.
     pub(super) fn member_from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
-        let Tagged { family } = read_json(text, interrupt)?;
+        let Tagged { family } = serde_json::from_str(text).map_err(malformed)?;
         let what = match family {
             Tag::Ensemble => "a member of an ensemble is an ensemble",
             Tag::TwoSided => "a member of an ensemble is a two-sided classifier",
@@ -192,7 +192,7 @@ impl Model {
 
     /// Reads the ranker of a two-sided classifier, which is not one itself.
     pub(super) fn ranker_from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
-        let Tagged { family } = read_json(text, interrupt)?;
+        let Tagged { family } = serde_json::from_str(text).map_err(malformed)?;
         if matches!(family, Tag::TwoSided) {
             let what = "the ranker of a two-sided classifier is one itself";
             return Err(ModelError::Malformed(what.to_owned()));
