@@ -240,7 +240,7 @@ impl WeightCheck {
         let mut lanes = [Self::default(); LANES];
         for chunk in weights.chunks(LANES) {
             for (lane, &weight) in lanes.iter_mut().zip(chunk) {
-                lane.is_bad |= !(weight >= 0.0 && weight <= f64::MAX);
+                lane.is_bad |= !(0.0..=f64::MAX).contains(&weight);
                 lane.has_fractions |= weight + ROUNDING - ROUNDING != weight;
                 lane.total += weight;
             }

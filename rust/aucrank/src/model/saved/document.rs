@@ -1,8 +1,6 @@
 //! The saved form of a fitted estimator: a header and a model in one JSON text, with a checksum;
 //! and the errors of reading it.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -147,17 +145,25 @@ struct Envelope<'a> {
     format_version: Option<&'a RawValue>,
     #[serde(borrow)]
     library_version: Option<&'a RawValue>,
+    /// That of the body as it stands.
+    #[serde(skip)]
+    expected_checksum: Option<String>,
 }
 
 impl<'a> Envelope<'a> {
-    fn read(text: &'a str) -> serde_json::Result<Self> {
-        serde_json::from_str(text)
+    fn read(text: &'a str) -> Result<Self, ModelError> {
+        // A list could be one, too.
+        if !text.trim_start().starts_with('{') {
+            return Err(ModelError::Foreign("absent".to_owned()));
+        }
+        let mut read: Self = serde_json::from_str(text).map_err(malformed)?;
+        read.expected_checksum = read.body.map(|body| checksum(body.get()));
+        Ok(read)
     }
 
     /// Whether the checksum is that of the body as it stands.
-    fn has_own_checksum(&self) -> bool {
-        let expected = self.body.map(|body| checksum(body.get()));
-        expected.is_some() && plain(self.checksum) == expected
+    fn is_whole(&self) -> bool {
+        self.expected_checksum.is_some() && plain(self.checksum) == self.expected_checksum
     }
 }
 
@@ -224,20 +230,20 @@ impl Document {
     pub fn from_json_interruptible(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
         // What we wrote is canonical, as its checksum shows: no second copy is made, and numbers are
         // read once.
-        let is_whole = Envelope::read(text).is_ok_and(|read| read.has_own_checksum());
-        let canonical = if is_whole {
-            Cow::Borrowed(text)
-        } else {
-            let canonical = append_canonical(String::with_capacity(text.len()), text, interrupt);
-            Cow::Owned(canonical.map_err(|err| match interrupt.check() {
-                Ok(()) => ModelError::NotJson(err.to_string()),
-                Err(_) => ModelError::Interrupted,
-            })?)
-        };
-        if !canonical.trim_start().starts_with('{') {
-            return Err(ModelError::Foreign("absent".to_owned()));
+        if let Ok(own) = Envelope::read(text)
+            && own.is_whole()
+        {
+            return Self::of_envelope(&own, interrupt);
         }
-        let document = Envelope::read(&canonical).map_err(malformed)?;
+        let canonical = append_canonical(String::with_capacity(text.len()), text, interrupt);
+        let canonical = canonical.map_err(|err| match interrupt.check() {
+            Ok(()) => ModelError::NotJson(err.to_string()),
+            Err(_) => ModelError::Interrupted,
+        })?;
+        Self::of_envelope(&Envelope::read(&canonical)?, interrupt)
+    }
+
+    fn of_envelope(document: &Envelope<'_>, interrupt: &Interrupt) -> Result<Self, ModelError> {
         if plain(document.format) != Some(FORMAT.to_owned()) {
             let found = document.format.map_or("absent", RawValue::get);
             return Err(ModelError::Foreign(found.to_owned()));
@@ -253,15 +259,12 @@ impl Document {
         let Some(body) = document.body.map(RawValue::get) else {
             return Err(ModelError::Malformed("it has no body".to_owned()));
         };
-        if !is_whole {
-            let expected = checksum(body);
-            if found != expected {
-                return Err(ModelError::Checksum { found, expected });
-            }
+        let expected = document.expected_checksum.clone().unwrap_or_default();
+        if found != expected {
+            return Err(ModelError::Checksum { found, expected });
         }
         let Body { calibration, header, model } = serde_json::from_str(body).map_err(malformed)?;
         let model = Model::from_json(model.get(), interrupt)?;
-        drop(canonical);
         Self { header, model, calibration }.checked()
     }
 
