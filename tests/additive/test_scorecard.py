@@ -20,6 +20,7 @@ from aucrank import (
     Scorecard,
     TreeRank,
 )
+from aucrank.data import Dataset
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -564,6 +565,29 @@ def test_invalid_parameters_are_rejected(default_card, params, error, message):
         card.set_params(**params).fit(X, Y)
     with pytest.raises(NotFittedError):
         card.points(X)
+
+
+def test_many_rows_have_a_ranker_of_fewer_bags_and_coarser_steps():
+    rows, labels = loans(8000, 1)
+    rows, y = rows[["age", "months"]], labels == "bad"
+
+    def lines(n_rows=8000, weight=None, **params):
+        usual = {"max_bins": 16, "refit": True, "random_state": 0}
+        ranker = GradientBoostingRanker.additive(**(usual | params)) if params else None
+        card = Scorecard(estimator=ranker).fit(rows[:n_rows], y[:n_rows], weight)
+        return card.to_text()
+
+    of_many = {"n_bags": 4, "learning_rate": 0.2}
+    assert lines() == lines(**of_many) != lines(n_bags=8)
+    assert lines(7999) == lines(7999, n_bags=8)
+    # A row of weight 2 counts as two rows.
+    twice = np.full(4000, 2)
+    assert lines(4000, twice) == lines(4000, twice, **of_many)
+    assert lines(4000, twice / 4) == lines(4000, twice / 4, n_bags=8)
+    of_file = Dataset.from_batches(
+        rows[:4000].assign(y=y[:4000], twice=twice), target="y", weight="twice"
+    )
+    assert Scorecard().fit(of_file).to_text() == lines(4000, twice)
 
 
 def test_methods_called_before_the_fit():

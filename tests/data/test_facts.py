@@ -13,7 +13,7 @@ import pytest
 from aucrank import ColumnWarning, TreeRank
 from aucrank._data.input import learn_columns
 from aucrank._data.labels import encode_binary
-from aucrank._data.weights import ExactSum, class_factors, weigh_classes
+from aucrank._data.weights import ExactSum, class_factors, number_of_rows, weigh_classes
 from aucrank._utils.warn import ReadingNote
 from aucrank.data import Dataset
 from hypothesis import given
@@ -55,6 +55,7 @@ def check_same(dataset, frame, features=FEATURES, categories="from_dtype", class
     assert_array_equal(facts.target.classes, classes)
     assert facts.n_rows == dataset.n_rows == len(frame)
     assert facts.target.class_counts == (int((~positive).sum()), int(positive.sum()))
+    assert facts.target.n_counted == number_of_rows(weights, len(frame))
     assert ours.n_features_in_ == estimator.n_features_in_
     assert_array_equal(ours.feature_names_in_, estimator.feature_names_in_)
     batches = list(dataset.coded_batches(facts))

@@ -34,6 +34,8 @@ class TargetFacts:
         The labels; the class to be ranked first is last.
     class_counts : tuple of int
         Number of negative and of positive rows.
+    n_counted : int
+        Number of rows of positive weight; one of weight k counts as k where all weights are whole.
     class_factors : tuple of float, or None
         Factors by which the weights of negative and positive rows are multiplied.
     largest_weights : tuple of float, or None
@@ -49,6 +51,7 @@ class TargetFacts:
 
     classes: NDArray[Any]
     class_counts: tuple[int, int]
+    n_counted: int
     class_factors: tuple[float, float] | None
     largest_weights: tuple[float, float] | None
     has_zero_weights: bool
@@ -172,6 +175,7 @@ class TargetSurvey:
         return TargetFacts(
             classes,
             (negative.n_rows, of_positive.n_rows),
+            _n_counted(pair, factors, has_weights=has_weights),
             factors,
             largest,
             any(label.has_zero for label in pair),
@@ -222,12 +226,18 @@ class _Label:
         self.n_rows = 0
         self.largest = 0.0
         self.has_zero = False
+        self.n_kept = 0
+        # Sum of whole weights; None once there was another.
+        self.whole: int | None = 0
         self.sum = ExactSum()
 
     def merge(self, other: "_Label") -> None:
         self.n_rows += other.n_rows
         self.largest = max(self.largest, other.largest)
         self.has_zero = self.has_zero or other.has_zero
+        self.n_kept += other.n_kept
+        is_whole = self.whole is not None and other.whole is not None
+        self.whole = self.whole + other.whole if is_whole else None
         self.sum.merge(other.sum)
 
     def add_weights(
@@ -235,8 +245,27 @@ class _Label:
     ) -> None:
         self.largest = max(self.largest, float(weight.max()))
         self.has_zero = self.has_zero or not weight.all()
+        repeats = np.ones(len(weight)) if counts is None else counts.astype(np.float64)
+        self.n_kept += int(repeats @ (weight > 0))
+        if self.whole is not None:
+            self.whole = self.whole + int(repeats @ weight) if _are_whole(weight) else None
         if is_summed:
             self.sum.add(weight, counts)
+
+
+def _n_counted(
+    pair: tuple["_Label", "_Label"], factors: tuple[float, float] | None, *, has_weights: bool
+) -> int:
+    """Return the number of rows of two labels as `TargetFacts.n_counted` defines it."""
+    sums = [label.whole if has_weights else label.n_rows for label in pair]
+    of_class = np.ones(2) if factors is None else np.array(factors)
+    if None not in sums and _are_whole(of_class):
+        return int(np.array(sums) @ of_class)
+    return sum(label.n_kept if has_weights else label.n_rows for label in pair)
+
+
+def _are_whole(numbers: NDArray[np.float64]) -> bool:
+    return bool(np.all(numbers == np.floor(numbers)))
 
 
 def labels_of(batch: Batch, target: str) -> NDArray[Any]:

@@ -36,9 +36,9 @@ from aucrank.additive._scorecard.ranker import (
     check_takes_directions,
     fit_ranker,
     ranker_of,
+    ranker_to_fit,
     special_values_of,
     step_functions,
-    with_directions,
 )
 from aucrank.additive._scorecard.reasons import find_reasons, reason_texts
 from aucrank.additive._scorecard.scores import CardRows
@@ -69,7 +69,8 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         uses one feature, and `AURORA` ``order=1`` or, if it is fitted, terms of single features
         alone. None for
         ``GradientBoostingRanker.additive(max_bins=16, refit=True, random_state=0)``: sums that rank
-        well, with at most 16 bins per number, and the same card at each fit. With
+        well, with at most 16 bins per number, and the same card at each fit. From 8,000 rows it has
+        four bags at a rate of 0.2, which take a third of the time. With
         ``RIMARC(missing="value")``, which needs only a few rows, each bin has points by its own
         share of positives; for ``RIMARC(missing="ignore")`` see Notes.
     base_points : float, default=600.0
@@ -355,7 +356,8 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         special_values = special_values_of(self.estimator, self.special_values)
         n_rows = number_of_rows(sample.weight, sample.n_rows)
         params = self._points_params(special_values, sample.schema, n_rows)
-        ranker = with_directions(self.estimator, _directions(self.monotone, sample.schema))
+        directions = _directions(self.monotone, sample.schema)
+        ranker = ranker_to_fit(self.estimator, directions, n_rows)
         terms, scores = step_functions(ranker, special_values, self.classes_, context)
         return _core.build_scorecard(sample.core, terms, scores, params, context.n_threads)
 
@@ -385,7 +387,8 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
         special_values = special_values_of(self.estimator, self.special_values)
         raw_rows = whole.raw_rows()
         inside = replace(whole, known_rows=raw_rows)
-        ranker = with_directions(self.estimator, _directions(self.monotone, schema))
+        n_counted = whole.facts.target.n_counted
+        ranker = ranker_to_fit(self.estimator, _directions(self.monotone, schema), n_counted)
         terms, scores = fit_ranker(ranker, special_values, inside)
         rows = CardRows(raw_rows, scores, schema)
         observer = whole.progress.observer
@@ -395,10 +398,10 @@ class Scorecard(ProbabilityMixin, ClinicalCard):
             return _core.build_scorecard(rows, terms, None, params, n_threads, observer)
 
         with errors_by_name(schema):
-            model = built(whole.facts.n_rows)
-            # A row of weight k counts as k, and only the card has counted them.
+            model = built(n_counted)
+            # Class weights may make fractions whole, which only the card has seen.
             n_rows = json.loads(model.to_json())["total"]["rows"]
-            if self._least_share(n_rows) != self._least_share(whole.facts.n_rows):
+            if self._least_share(n_rows) != self._least_share(n_counted):
                 model = built(n_rows)
         self._set_fitted(whole.facts.target.classes, schema, model)
 
