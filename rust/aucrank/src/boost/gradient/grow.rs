@@ -18,6 +18,9 @@ use crate::{Interrupt, RankError, parallel};
 /// Limit on the sums of all open leaves; beyond it they are counted again.
 const MOST_SUMS: usize = (1 << 28) / size_of::<UnitSums>();
 
+/// Number of bins of all features from which a thread may search each of two nodes.
+const JOINED_BINS: usize = 2048;
+
 /// Number of features that one task searches for a split.
 const TASK_FEATURES: usize = 64;
 
@@ -49,19 +52,20 @@ pub(super) struct GradientGrower<'a> {
 }
 
 /// The rows of a tree, node by node.
-pub(super) trait TreeSource {
+pub(super) trait TreeSource: Sync {
     /// Data kept for a node.
-    type Kept;
+    type Kept: Sync;
 
     /// All rows.
     fn root(&mut self, grower: &GradientGrower<'_>) -> Result<Root<Self::Kept>, RankError>;
 
     /// The best split of a node.
     fn best(
-        &mut self,
+        &self,
         grower: &GradientGrower<'_>,
         node: &GrowNode<Self::Kept>,
         number: usize,
+        memory: &mut SearchMemory,
     ) -> Option<BestSplit>;
 
     /// Splits the rows of a node, the first of the open leaves.
@@ -177,7 +181,8 @@ impl<'a> GradientGrower<'a> {
             split: None,
         };
         let mut leaves = GrowingTree { nodes: vec![root], open: BinaryHeap::new(), n_leaves: 1 };
-        self.find_splits(&mut leaves, &[0], source)?;
+        let mut memory = [SearchMemory::default(), SearchMemory::default()];
+        self.find_splits(&mut leaves, &[0], source, &mut memory)?;
         while leaves.n_leaves < self.plan.max_leaves
             && let Some(Open { node: Reverse(number), .. }) = leaves.open.pop()
         {
@@ -194,7 +199,7 @@ impl<'a> GradientGrower<'a> {
             leaves.n_leaves += 1;
             if leaves.n_leaves < self.plan.max_leaves {
                 source.count_children(self, &mut leaves, number, children)?;
-                self.find_splits(&mut leaves, &children, source)?;
+                self.find_splits(&mut leaves, &children, source, &mut memory)?;
                 source.drop_unneeded(self, &mut leaves);
             }
         }
@@ -274,17 +279,30 @@ impl<'a> GradientGrower<'a> {
         NodeToSplit { sums: node.sums, rows: node.n_rows, bounds: node.bounds, seed, direction: 0 }
     }
 
-    /// Finds the best split of each of some nodes.
+    /// Finds the best split of each of some nodes; two threads share those of two siblings.
     fn find_splits<S: TreeSource>(
         &self,
         leaves: &mut GrowingTree<S::Kept>,
         numbers: &[usize],
-        source: &mut S,
+        source: &S,
+        [memory, other_memory]: &mut [SearchMemory; 2],
     ) -> Result<(), RankError> {
         self.plan.interrupt.check()?;
-        for &number in numbers {
-            if self.may_split(&leaves.nodes[number]) {
-                let best = source.best(self, &leaves.nodes[number], number);
+        let nodes = &leaves.nodes;
+        let best = |number: usize, memory: &mut SearchMemory| {
+            let node = &nodes[number];
+            self.may_split(node).then(|| source.best(self, node, number, memory))
+        };
+        let found = match *numbers {
+            [left, right] if self.layout.n_bins() >= JOINED_BINS => {
+                let of_right = || best(right, other_memory);
+                let (of_left, of_right) = parallel::join(|| best(left, memory), of_right);
+                vec![of_left, of_right]
+            }
+            _ => numbers.iter().map(|&number| best(number, memory)).collect(),
+        };
+        for (&number, best) in numbers.iter().zip(found) {
+            if let Some(best) = best {
                 leaves.open(number, best);
             }
         }

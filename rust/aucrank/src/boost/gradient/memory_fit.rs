@@ -271,7 +271,7 @@ struct RoundMemory {
     /// Training rows that are not drawn for the tree.
     others: Vec<u32>,
     columns: CodeColumns,
-    grow: GrowMemory,
+    bins: HistogramMemory,
 }
 
 /// A row of the fit while the values of leaves are set again.
@@ -342,7 +342,7 @@ impl<'a> MemoryBag<'a> {
         draws: bool,
         memory: &mut RoundMemory,
     ) -> Result<Grown, RankError> {
-        let RoundMemory { rows, others, columns, grow } = memory;
+        let RoundMemory { rows, others, columns, bins } = memory;
         if draws {
             self.draws.rows(plan.seed, &mut rows.rows, others);
         } else {
@@ -356,7 +356,7 @@ impl<'a> MemoryBag<'a> {
         let raw_test =
             |test: &CodeTest| rates.raw_test(test).unwrap_or_else(|| data.raw_test(test));
         let grower = GradientGrower::new(plan, binned.features(), rates, &raw_test);
-        grower.grow(&mut MemoryTree { data: &self.rows, rows, columns, memory: grow })
+        grower.grow(&mut MemoryTree { data: &self.rows, rows, columns, memory: bins })
     }
 
     /// Computes the derivatives of some rows at their scores.
@@ -442,7 +442,7 @@ impl BagSource for MemoryBag<'_> {
             rows: TreeRows::new(self.rows.are_equal() && self.params.loss.is_bounded()),
             others: Vec::new(),
             columns: CodeColumns::new(&self.rows),
-            grow: GrowMemory::default(),
+            bins: HistogramMemory::default(),
         });
         let grown = self.grow_with(plan, draws, &mut memory);
         self.memory = Some(memory);
@@ -608,20 +608,13 @@ const FEW_TO_DRAW: usize = 1;
 /// Number of searches per tree for open leaves that will not be split.
 const LOOKS: usize = 32;
 
-/// Memory that trees share.
-#[derive(Debug, Default)]
-pub(super) struct GrowMemory {
-    bins: HistogramMemory,
-    search: SearchMemory,
-}
-
 /// The rows of a tree; at the end they are in the order of its leaves.
 pub(super) struct MemoryTree<'t, 'a> {
     pub(super) data: &'t FitRows<'a>,
     /// Ascending at first.
     pub(super) rows: &'t mut TreeRows,
     pub(super) columns: &'t mut CodeColumns,
-    pub(super) memory: &'t mut GrowMemory,
+    pub(super) memory: &'t mut HistogramMemory,
 }
 
 /// Data kept for a node.
@@ -649,10 +642,11 @@ impl TreeSource for MemoryTree<'_, '_> {
     }
 
     fn best(
-        &mut self,
+        &self,
         grower: &GradientGrower<'_>,
         node: &MemoryGrowNode,
         number: usize,
+        memory: &mut SearchMemory,
     ) -> Option<BestSplit> {
         let search = FeatureSearch {
             grower,
@@ -661,7 +655,7 @@ impl TreeSource for MemoryTree<'_, '_> {
             data: self.data,
             rows: self.rows,
         };
-        grower.best_of(&mut self.memory.search, |memory, place| search.best(place, memory))
+        grower.best_of(memory, |memory, place| search.best(place, memory))
     }
 
     fn part(
@@ -720,18 +714,18 @@ impl TreeSource for MemoryTree<'_, '_> {
         match (of_parent, &of_small) {
             (Some(bins), Some(of_small)) if needs_bins(&nodes[large]) => {
                 let n_rows = nodes[large].kept.rows.len();
-                let of_large = bins.without(of_small, n_rows, &mut self.memory.bins);
+                let of_large = bins.without(of_small, n_rows, self.memory);
                 nodes[large].kept.bins = Some(of_large);
             }
             (None, _) if needs_bins(&nodes[large]) => {
                 nodes[large].kept.bins = Some(self.count(grower, &nodes[large].kept.rows)?);
             }
-            (of_parent, _) => self.memory.bins.take_back(of_parent),
+            (of_parent, _) => self.memory.take_back(of_parent),
         }
         if needs_bins(&nodes[small]) {
             nodes[small].kept.bins = of_small;
         } else {
-            self.memory.bins.take_back(of_small);
+            self.memory.take_back(of_small);
         }
         Ok(())
     }
@@ -753,7 +747,7 @@ impl TreeSource for MemoryTree<'_, '_> {
             return;
         }
         for number in leaves.open_numbers().skip(n_splits) {
-            self.memory.bins.take_back(leaves.nodes[number].kept.bins.take());
+            self.memory.take_back(leaves.nodes[number].kept.bins.take());
         }
     }
 
@@ -765,7 +759,7 @@ impl TreeSource for MemoryTree<'_, '_> {
 
     fn end(&mut self, leaves: &mut GrowingTree<MemoryNode>) {
         for node in &mut leaves.nodes {
-            self.memory.bins.take_back(node.kept.bins.take());
+            self.memory.take_back(node.kept.bins.take());
         }
     }
 }
@@ -784,7 +778,7 @@ impl MemoryTree<'_, '_> {
         range: &Range<usize>,
     ) -> Result<BinSums, RankError> {
         let rows = self.rows.of(range.clone());
-        grower.layout.sums(&self.data.binned, &rows, &mut self.memory.bins, grower.plan.interrupt)
+        grower.layout.sums(&self.data.binned, &rows, self.memory, grower.plan.interrupt)
     }
 
     /// Sums of all rows.
@@ -817,7 +811,7 @@ impl MemoryTree<'_, '_> {
         }
         node.kept.is_checked = true;
         let (layout, searched) = (&grower.layout, grower.node(node, number));
-        Ok(grower.best_of(&mut self.memory.search, |_, place| {
+        Ok(grower.best_of(&mut SearchMemory::default(), |_, place| {
             let feature = layout.features[place];
             if !grower.may_ask(&node.tested, feature) {
                 return None;

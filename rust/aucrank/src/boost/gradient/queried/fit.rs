@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::super::bags::{BagFit, RoundTerms, average, bag_seed};
 use super::super::begun::{Bag, GradientFold};
-use super::super::best_split::SearchMemory;
 use super::super::draws::Draw;
 use super::super::gain::mass_shift;
 use super::super::grow::{GradientGrower, TreePlan};
@@ -592,7 +591,6 @@ impl<'a> BagSource for QueriedBag<'a> {
             mass_unit: self.total.unit(),
             n_cells: 0,
             is_needed,
-            memory: SearchMemory::default(),
         })
     }
 

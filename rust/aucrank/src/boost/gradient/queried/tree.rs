@@ -26,7 +26,6 @@ pub(super) struct QueriedTree<'t, 'a> {
     pub(super) n_cells: CellId,
     /// Whether it is grown to its end even if the time of the fit is over.
     pub(super) is_needed: bool,
-    pub(super) memory: SearchMemory,
 }
 
 /// The rows of a bag elsewhere, after the steps of its log.
@@ -99,14 +98,15 @@ impl TreeSource for QueriedTree<'_, '_> {
     }
 
     fn best(
-        &mut self,
+        &self,
         grower: &GradientGrower<'_>,
         node: &QueriedGrowNode,
         number: usize,
+        memory: &mut SearchMemory,
     ) -> Option<BestSplit> {
         let bins = node.kept.bins.as_ref()?;
         let (layout, searched) = (&grower.layout, grower.node(node, number));
-        grower.best_of(&mut self.memory, |_, place| {
+        grower.best_of(memory, |_, place| {
             let feature = layout.features[place];
             if !grower.may_ask(&node.tested, feature) {
                 return None;
@@ -142,7 +142,8 @@ impl TreeSource for QueriedTree<'_, '_> {
             let CellSums { sums, counts, .. } = found.cells.pop().ok_or_else(bad)?;
             node.kept.cell = cell;
             node.kept.bins = Some(CellBins { sums, counts });
-            return Ok(Parted::TooFew(self.best(grower, &leaves.nodes[number], number)));
+            let memory = &mut SearchMemory::default();
+            return Ok(Parted::TooFew(self.best(grower, &leaves.nodes[number], number, memory)));
         }
         Ok(Parted::Sides(sides.map(|side| {
             let QueriedSide { cell, n_rows, mass, bins } = side;
