@@ -9,7 +9,7 @@ const LEAST_CODES: usize = 1 << 20;
 const SHARE: usize = 8;
 
 /// The columns.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CodeColumns {
     of_feature: Vec<Option<Vec<u8>>>,
     /// Rows that each feature without a column has split.

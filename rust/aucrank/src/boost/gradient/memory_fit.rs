@@ -1,7 +1,7 @@
 //! The rows of a fit in memory: the training rows of each bag, and its held-out rows.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::bags::{BagFit, RoundTerms, bag_seed};
 use super::best_split::{BestSplit, SearchMemory};
@@ -26,7 +26,7 @@ use super::split_criterion::NodeToSplit;
 use super::sums::{LeafGradients, UnitSums};
 use super::tree::GradientTree;
 use super::tree_rows::{Derivatives, TreeRows};
-use crate::data::{CodeTest, Column, Columns, Folds, Labels, hold_out};
+use crate::data::{CodeTest, Column, Columns, FixedWeights, Folds, Labels, hold_out};
 use crate::tree::Cuts;
 use crate::{Interrupt, RankError, parallel};
 
@@ -234,10 +234,11 @@ impl<'s> FitSource for MemoryFit<'s> {
         dealt: &[BagRows<'s>],
         terms: RoundTerms<'a>,
     ) -> Result<Vec<BagFit<'a, MemoryBag<'s>>>, RankError> {
+        let spare = Arc::new(SpareMemory::default());
         parallel::try_map(dealt.iter().collect(), |bag: &BagRows<'s>| {
-            let held_out = self.held_out(bag);
-            let rows = Arc::clone(&bag.rows);
-            let source = MemoryBag::new(self.data, params, bag.seed, rows, held_out)?;
+            let (rows, held_out) = (Arc::clone(&bag.rows), self.held_out(bag));
+            let spare = Arc::clone(&spare);
+            let source = MemoryBag::new(self.data, params, bag.seed, rows, held_out, spare)?;
             Ok(BagFit::new(source, params, bag.seed, terms, self.data.interrupt))
         })
     }
@@ -255,31 +256,60 @@ pub(super) struct MemoryBag<'a> {
     held_out: Option<HeldOut<'a>>,
     /// The trees, if the values of their leaves are to be set again.
     codes: Vec<CodeTree>,
-    /// Rows whose leaves get other values.
-    refit: Vec<RefitRow>,
+    /// All rows, while the values of leaves are set again.
+    refit: RefitRows,
     /// The score of every row of the sample, in the training subset or not.
     pub(super) scores: Vec<f64>,
     /// Rows outside its training rows: held out, or without weight.
     outside: Vec<u32>,
-    /// Made by the first round.
+    columns: CodeColumns,
+    /// The rows of the last tree, until they have its values.
     memory: Option<RoundMemory>,
+    spare: Arc<SpareMemory>,
 }
 
-/// Buffers of the rounds.
+/// Buffers of a round.
 struct RoundMemory {
     rows: TreeRows,
     /// Training rows that are not drawn for the tree.
     others: Vec<u32>,
-    columns: CodeColumns,
     bins: HistogramMemory,
 }
 
-/// A row of the fit while the values of leaves are set again.
-struct RefitRow {
-    row: u32,
-    /// The number of its leaf in the last tree.
-    leaf: u32,
-    score: f64,
+/// Buffers of rounds that are over. A bag holds some only while it grows a tree, so that there are
+/// no more than bags that grow at once.
+#[derive(Default)]
+pub(super) struct SpareMemory(Mutex<Vec<RoundMemory>>);
+
+impl SpareMemory {
+    /// Buffers for derivatives of one form.
+    fn take(&self, are_packed: bool) -> RoundMemory {
+        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match spare.pop() {
+            Some(memory) if memory.rows.are_packed() == are_packed => memory,
+            _ => RoundMemory {
+                rows: TreeRows::new(are_packed),
+                others: Vec::new(),
+                bins: HistogramMemory::default(),
+            },
+        }
+    }
+
+    fn give_back(&self, memory: RoundMemory) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+    }
+
+    fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// All rows, while the values of leaves are set again.
+#[derive(Default)]
+struct RefitRows {
+    scores: Vec<f64>,
+    /// The number of the leaf of each in the last tree.
+    leaves: Vec<u32>,
 }
 
 /// The scores of a bag after some rounds.
@@ -297,6 +327,7 @@ impl<'a> MemoryBag<'a> {
         seed: u64,
         rows: Arc<FitRows<'a>>,
         held_out: Option<HeldOut<'a>>,
+        spare: Arc<SpareMemory>,
     ) -> Result<Self, RankError> {
         let training = Arc::clone(rows.training());
         let n_rows = data.labels.n_rows();
@@ -305,12 +336,14 @@ impl<'a> MemoryBag<'a> {
             params: params.clone(),
             outside: others(&training, n_rows),
             draws: RowDraws::new(data.columns, training, params, seed, data.interrupt)?,
+            columns: CodeColumns::new(&rows),
             rows,
             held_out,
             codes: Vec::new(),
-            refit: Vec::new(),
+            refit: RefitRows::default(),
             scores: vec![0.0; n_rows],
             memory: None,
+            spare,
         })
     }
 
@@ -341,8 +374,9 @@ impl<'a> MemoryBag<'a> {
         plan: TreePlan<'_>,
         draws: bool,
         memory: &mut RoundMemory,
+        columns: &mut CodeColumns,
     ) -> Result<Grown, RankError> {
-        let RoundMemory { rows, others, columns, bins } = memory;
+        let RoundMemory { rows, others, bins } = memory;
         if draws {
             self.draws.rows(plan.seed, &mut rows.rows, others);
         } else {
@@ -438,14 +472,11 @@ impl BagSource for MemoryBag<'_> {
     }
 
     fn grow(&mut self, (): (), plan: TreePlan<'_>, draws: bool) -> Result<Grown, RankError> {
-        let mut memory = self.memory.take().unwrap_or_else(|| RoundMemory {
-            rows: TreeRows::new(self.rows.are_equal() && self.params.loss.is_bounded()),
-            others: Vec::new(),
-            columns: CodeColumns::new(&self.rows),
-            bins: HistogramMemory::default(),
-        });
-        let grown = self.grow_with(plan, draws, &mut memory);
-        self.memory = Some(memory);
+        let are_packed = self.rows.are_equal() && self.params.loss.is_bounded();
+        let mut memory = self.memory.take().unwrap_or_else(|| self.spare.take(are_packed));
+        let mut columns = std::mem::take(&mut self.columns);
+        let grown = self.grow_with(plan, draws, &mut memory, &mut columns);
+        (self.memory, self.columns) = (Some(memory), columns);
         grown
     }
 
@@ -453,7 +484,7 @@ impl BagSource for MemoryBag<'_> {
         let codes = CodeTree::of(&grown);
         if let Some(memory) = self.memory.take() {
             self.update(&grown, &codes, &memory.rows.rows, &memory.others);
-            self.memory = Some(memory);
+            self.spare.give_back(memory);
         }
         if self.params.refit() == GradientRefit::Leaves {
             self.codes.push(codes);
@@ -488,44 +519,52 @@ impl BagSource for MemoryBag<'_> {
 
     fn restart(&mut self, score: f64) {
         self.memory = None;
-        let of_row = |row| RefitRow { row, leaf: 0, score };
-        self.refit = self.data.labels.rows().into_iter().map(of_row).collect();
+        self.spare.clear();
+        let n_rows = self.scores.len();
+        // Only the state of a single bag is of use later.
+        self.refit.scores =
+            if self.params.n_bags == 1 { Vec::new() } else { std::mem::take(&mut self.scores) };
+        self.refit.scores.clear();
+        self.refit.scores.resize(n_rows, score);
+        self.refit.leaves = vec![0; n_rows];
     }
 
     fn leaf_sums(&mut self, (): (), number: usize) -> Result<Vec<LeafGradients>, RankError> {
         let (tree, rows) = (&self.codes[number], &self.rows);
         let walk = tree.ready(rows.binned.features());
-        let of_chunk = |chunk: &mut [RefitRow]| {
+        let units = self.data.labels.weights().map(FixedWeights::units);
+        let RefitRows { scores, leaves } = &mut self.refit;
+        let of_chunk = |(chunk, (scores, leaves)): (usize, (&[f64], &mut [u32]))| {
             let mut sums = vec![LeafGradients::default(); tree.n_leaves()];
-            let mut scores = [0.0; BLOCK_ROWS];
-            let mut classes = [false; BLOCK_ROWS];
             let mut found = [(0.0, 0.0); BLOCK_ROWS];
-            for block in chunk.chunks_mut(BLOCK_ROWS) {
-                let n = block.len();
-                for ((score, class), of_row) in scores.iter_mut().zip(&mut classes).zip(&*block) {
-                    (*score, *class) = (of_row.score, rows.positive()[of_row.row as usize]);
-                }
-                LossAt::Log.fill(&scores[..n], &classes[..n], &mut found[..n]);
-                for (of_row, &(gradient, hessian)) in block.iter_mut().zip(&found) {
-                    let mass = rows.mass(of_row.row as usize);
-                    let leaf = walk.leaf(&rows.binned, of_row.row).0;
-                    of_row.leaf = leaf as u32;
+            let starts = (chunk * CHUNK_ROWS..).step_by(BLOCK_ROWS);
+            let blocks = scores.chunks(BLOCK_ROWS).zip(leaves.chunks_mut(BLOCK_ROWS));
+            for (start, (scores, leaves)) in starts.zip(blocks) {
+                let n = scores.len();
+                LossAt::Log.fill(scores, &rows.positive()[start..start + n], &mut found[..n]);
+                for ((row, of_row), &(gradient, hessian)) in (start..).zip(leaves).zip(&found) {
+                    let counts = units.is_none_or(|units| units[row] > 0);
+                    let mass = if counts { rows.mass(row) } else { 0 };
+                    let leaf = walk.leaf(&rows.binned, row as u32).0;
+                    *of_row = leaf as u32;
                     let derivatives = UnitSums::of(gradient, hessian).times(mass as i64);
                     sums[leaf].merge(LeafGradients { sums: derivatives, mass });
                 }
             }
             sums
         };
+        let chunks = scores.chunks(CHUNK_ROWS).zip(leaves.chunks_mut(CHUNK_ROWS)).enumerate();
         let mut all = vec![LeafGradients::default(); tree.n_leaves()];
-        for sums in parallel::map(self.refit.chunks_mut(CHUNK_ROWS).collect(), of_chunk) {
+        for sums in parallel::map(chunks.collect(), of_chunk) {
             all.iter_mut().zip(sums).for_each(|(all, more)| all.merge(more));
         }
         Ok(all)
     }
 
     fn add_leaves(&mut self, _: usize, values: &[f64]) {
-        for of_row in &mut self.refit {
-            of_row.score += values[of_row.leaf as usize];
+        let RefitRows { scores, leaves } = &mut self.refit;
+        for (score, &leaf) in scores.iter_mut().zip(&*leaves) {
+            *score += values[leaf as usize];
         }
     }
 
