@@ -4,25 +4,27 @@
 //! one class need no order at all for the AUC. So the rows are distributed into ever finer ranges
 //! of scores, and each range is passed to a [`Sink`] as soon as it is fine enough:
 //!
-//! 1. Scores become integers in the same order ([`Coding`]). A row is moved as one word,
+//! 1. Scores become integers in the same order ([`ScoreCoding`]). A row is moved as one word,
 //!    `code << 1 | positive`, as wide as its score.
-//! 2. The leading bits of the codes are counted, and neighbouring counts merged into some hundred
-//!    buckets of about equal size. The rows move to their buckets: unweighted ones block by block
-//!    ([`sweep_blocks`]), others at once, each thread writing to its own
-//!    share of every bucket. A bucket never straddles the middle of all codes, so the bit that the
-//!    shift drops is known from the bucket.
-//! 3. Each bucket, now small enough for the cache, is distributed once more by the leading bits in
-//!    which its own codes differ, and by class. That leaves a handful of rows per range; a range
-//!    that still holds too many is distributed again. A sink that only counts pairs takes a whole
-//!    bucket instead ([`PairCounter`]), and the few rows of a small sample as a single one.
+//! 2. The leading bits of the codes are counted, those of a sample at first, and neighbouring
+//!    counts merged into some hundred buckets of about equal size. The rows move to their buckets
+//!    block by block ([`sweep_blocks`]); if that leaves a large part of them in one bucket, all bits
+//!    are counted, and each thread writes to its own share of every bucket. A bucket never
+//!    straddles the middle of all codes, so the bit that the shift drops is known from the bucket.
+//! 3. A sink that counts pairs takes a whole bucket, now small enough for the cache
+//!    ([`PairCounter`](super::pairs::PairCounter)), and the few rows of a small sample as a single
+//!    one. One that needs each score has the bucket in order ([`in_order`](super::order::in_order)).
+//!    For others the bucket is distributed once more by the leading bits in which its own codes
+//!    differ, and by class. That leaves a handful of rows per range; a range that still holds too
+//!    many is distributed again.
 //!
 //! Rows in ascending or descending order skip all of this. Sums of weights are integers, hence
 //! equal for any number of threads.
 //!
 //! Extra memory: one record per row (step 2), and one record for each row of the buckets in
-//! progress (step 3). Records with a weight are twice as large, so the buckets are processed in two
-//! rounds of half the rows each, at the price of reading the input twice. A bucket that holds a
-//! large part of all rows, as after an outlier many orders of magnitude away, is sorted in place.
+//! progress (step 3). Where a large part of the rows is in one bucket, as after an outlier many
+//! orders of magnitude away, those with a weight, whose records are twice as large, are processed
+//! in two rounds of half the rows each, and the bucket is sorted in place.
 
 use std::ops::Range;
 
