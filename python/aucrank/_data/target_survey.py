@@ -236,8 +236,10 @@ class _Label:
         self.largest = max(self.largest, other.largest)
         self.has_zero = self.has_zero or other.has_zero
         self.n_kept += other.n_kept
-        is_whole = self.whole is not None and other.whole is not None
-        self.whole = self.whole + other.whole if is_whole else None
+        if self.whole is None or other.whole is None:
+            self.whole = None
+        else:
+            self.whole += other.whole
         self.sum.merge(other.sum)
 
     def add_weights(
