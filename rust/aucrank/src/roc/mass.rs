@@ -183,8 +183,7 @@ impl<'a> Weights<'a> {
         let checks = by_chunks(raw.len(), |rows| WeightCheck::of(&raw[rows]));
         let check = checks.into_iter().fold(WeightCheck::default(), WeightCheck::merge);
         if check.is_bad {
-            let is_bad = |value: f64| !(0.0..=f64::MAX).contains(&value);
-            let row = raw.iter().position(|&value| is_bad(value)).unwrap_or_default();
+            let row = raw.iter().position(|&weight| !is_weight(weight)).unwrap_or_default();
             return Err(RankError::BadWeight { row, value: raw[row] });
         }
         // Below the limit no sum of whole numbers was rounded.
@@ -221,6 +220,12 @@ impl<'a> Weights<'a> {
     }
 }
 
+/// Whether a number may be a weight: finite and not negative.
+#[inline]
+fn is_weight(number: f64) -> bool {
+    (0.0..=f64::MAX).contains(&number)
+}
+
 /// What one pass over weights of both classes finds.
 #[derive(Debug, Clone, Copy, Default)]
 struct WeightCheck {
@@ -240,7 +245,7 @@ impl WeightCheck {
         let mut lanes = [Self::default(); LANES];
         for chunk in weights.chunks(LANES) {
             for (lane, &weight) in lanes.iter_mut().zip(chunk) {
-                lane.is_bad |= !(0.0..=f64::MAX).contains(&weight);
+                lane.is_bad |= !is_weight(weight);
                 lane.has_fractions |= weight + ROUNDING - ROUNDING != weight;
                 lane.total += weight;
             }

@@ -2,8 +2,8 @@
 //!
 //! The rarer class is distributed into narrow ranges of codes. Each row of the other class then
 //! looks up where its own range starts, and is compared with the few rows from there on: those of
-//! higher ranges are above it anyway. No branch depends on a comparison. Of weighted rows, the keys of
-//! a range are in order as well: the number of keys below a row then says what they weigh.
+//! higher ranges are above it anyway. No branch depends on a comparison. Of weighted rows, the keys
+//! of a range are in order as well: the number of keys below a row then says what they weigh.
 //!
 //! Codes become keys of 30 bits, which any processor compares four at once. If bits are dropped in
 //! which the codes differ, and two rows of different classes have one key, the bucket is counted

@@ -1,7 +1,7 @@
 //! The rows of a fit in memory: the training rows of each bag, and its held-out rows.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::bags::{BagFit, RoundTerms, bag_seed};
 use super::best_split::{BestSplit, SearchMemory};
@@ -282,10 +282,14 @@ struct RoundMemory {
 pub(super) struct SpareMemory(Mutex<Vec<RoundMemory>>);
 
 impl SpareMemory {
+    fn lock(&self) -> MutexGuard<'_, Vec<RoundMemory>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Buffers for derivatives of one form.
     fn take(&self, are_packed: bool) -> RoundMemory {
-        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match spare.pop() {
+        let spare = self.lock().pop();
+        match spare {
             Some(memory) if memory.rows.are_packed() == are_packed => memory,
             _ => RoundMemory {
                 rows: TreeRows::new(are_packed),
@@ -296,11 +300,11 @@ impl SpareMemory {
     }
 
     fn give_back(&self, memory: RoundMemory) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+        self.lock().push(memory);
     }
 
     fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.lock().clear();
     }
 }
 

@@ -172,8 +172,9 @@ pub(in crate::model) fn read_json<T: DeserializeOwned>(
 }
 
 impl Model {
-    /// Reads a model in two passes, the first of which only skips: until it has found the family, a derived reader would hold the
-    /// whole model in a form that takes many times the memory of the text.
+    /// Reads a model in two passes, the first of which only skips: until it has found the family, a
+    /// derived reader would hold the whole model in a form that takes many times the memory of the
+    /// text.
     pub(super) fn from_json(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
         let Tagged { family } = serde_json::from_str(text).map_err(malformed)?;
         family.read(text, interrupt)
