@@ -9,6 +9,7 @@
 //! - `prune`: choice of a subtree;
 //! - `sample`: the rows of a fit, with the data that all its trees share;
 //! - `split`: split rules, one a file;
+//! - `search`: trees of a few leaves that are searched;
 //! - `fit`: from columns to a pruned tree;
 //! - `forest`: many trees;
 //! - `explain`: dependence of a tree or a forest on features.
@@ -21,6 +22,7 @@ mod grow;
 mod model;
 mod prune;
 mod sample;
+mod search;
 mod split;
 
 pub use error::TreeError;
@@ -38,6 +40,7 @@ pub use prune::{
     Complexity, CrossValidation, CvParams, Penalization, PenaltyParams, PenaltyScale, PruningRule,
     PruningStep, Validation, ValidationParams,
 };
+pub use search::SearchParams;
 pub use split::{CutCriterion, Cuts, DyadicParams, LeafRankParams, SplitRule};
 
 pub use crate::formula::{Rule, Test};

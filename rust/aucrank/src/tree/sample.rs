@@ -96,9 +96,14 @@ impl<'a, R> Sample<'a, R> {
 }
 
 impl<R: RowTally + Copy> Sample<'_, R> {
+    /// Contribution of a row to a bin.
+    pub(super) fn tally(&self, row: u32) -> R::Tally {
+        self.row_tally.of(row as usize)
+    }
+
     /// Contribution of a row to the sums of its node.
     pub(super) fn sums(&self, row: u32) -> ClassSums {
-        self.row_tally.of(row as usize).sums()
+        self.tally(row).sums()
     }
 
     /// Class sums of some rows.

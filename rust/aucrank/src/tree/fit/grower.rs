@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::searched::search_and_choose;
 use super::{AskLeaves, TreeRankModel, TreeRankParams};
 use crate::data::{
     Binned, ClassSums, Columns, Counts, Folds, Labels, NO_FOLD, RowTally, TwoParts, binding,
@@ -21,8 +22,9 @@ use crate::tree::prune::{
     penalize,
 };
 use crate::tree::sample::Sample;
+use crate::tree::search::{SearchParams, TreesBySize, search};
 use crate::tree::split::{
-    AnyPrepared, DyadicParams, LeafRankParams, LeafRankSplitter, SplitRule, StumpTerms,
+    AnyPrepared, DyadicParams, LeafRankParams, LeafRankSplitter, SplitRule, StumpTerms, level_units,
 };
 use crate::{Interrupt, RankError, parallel};
 
@@ -31,6 +33,7 @@ use crate::{Interrupt, RankError, parallel};
 pub(in crate::tree) struct TreeGrower<'a, R> {
     pub(in crate::tree) sample: Sample<'a, R>,
     rule: Arc<AnyPrepared<'a>>,
+    search: Option<SearchParams>,
 }
 
 impl<'a> TreeGrower<'a, ()> {
@@ -48,7 +51,7 @@ impl<'a> TreeGrower<'a, ()> {
         if let Some(grid) = rule.rule().grid() {
             Arc::make_mut(&mut sample.frame).grid = Some(grid.clone());
         }
-        Ok(Self { sample, rule: Arc::new(rule) })
+        Ok(Self { sample, rule: Arc::new(rule), search: params.search })
     }
 }
 
@@ -60,7 +63,7 @@ impl<'a, R> TreeGrower<'a, R> {
         features: Option<Vec<usize>>,
     ) -> TreeGrower<'a, Q> {
         let sample = self.sample.counted_by(row_tally, features);
-        TreeGrower { sample, rule: Arc::clone(&self.rule) }
+        TreeGrower { sample, rule: Arc::clone(&self.rule), search: self.search }
     }
 
     /// Place in the ranking of the leaf of each of some rows.
@@ -87,6 +90,18 @@ impl<R: RowTally + Copy> TreeGrower<'_, R> {
         interrupt: &Interrupt,
     ) -> Result<RankingTree, RankError> {
         self.rule.grow(&self.sample, rows, seed, interrupt)
+    }
+
+    /// Searches trees on some of the rows, in ascending order.
+    pub(super) fn search(
+        &self,
+        rows: &[u32],
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<TreesBySize, RankError> {
+        let units = level_units(&self.sample, rows);
+        let params = self.search.expect("a search is asked for");
+        search(&self.sample, rows, units.as_ref(), &params, seed, interrupt)
     }
 
     /// Class sums of other rows in every node of a tree.
@@ -125,6 +140,9 @@ pub(super) trait Growth: Sync {
         rows: &Self::Subset,
     ) -> Result<Vec<ClassSums>, RankError>;
 
+    /// Searches trees of up to the largest number of leaves on some of the rows.
+    fn search(&self, rows: &Self::Subset) -> Result<TreesBySize, RankError>;
+
     /// Frees data kept elsewhere for a trial tree.
     fn forget(&self, _tree: &RankingTree) {}
 
@@ -159,6 +177,9 @@ pub(super) fn grow_and_prune<G: Growth>(
     params: &TreeRankParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
+    if params.search.is_some() {
+        return search_and_choose(rows, params, interrupt);
+    }
     match &params.pruning {
         None => Ok(TreeRankModel::unpruned(rows.grow(&rows.all())?)),
         Some(PruningRule::CrossValidation(pruning)) => {
@@ -253,6 +274,10 @@ impl<R: RowTally + Copy> Growth for TreesInMemory<'_, R> {
         self.grower.held_out_sums(tree, &self.rows(rows))
     }
 
+    fn search(&self, rows: &Subset) -> Result<TreesBySize, RankError> {
+        self.grower.search(&self.rows(rows), self.seed, self.interrupt)
+    }
+
     fn forget(&self, tree: &RankingTree) {
         self.grower.forget(tree);
     }
@@ -284,6 +309,9 @@ pub(super) fn fit_rows(
     grow_and_prune(&elsewhere, params, interrupt)
 }
 
+/// Why trees are not searched on rows elsewhere.
+const SEARCH_ELSEWHERE: &str = "'greedy' where rows are read in parts";
+
 /// The parameters of stumps, if they need only sums of cells.
 fn stumps_of(params: &TreeRankParams) -> Result<LeafRankParams, RankError> {
     let refuse = |name, value: &str, rule| {
@@ -298,6 +326,9 @@ fn stumps_of(params: &TreeRankParams) -> Result<LeafRankParams, RankError> {
     }
     if params.grow.missing == Missing::CellMean {
         return refuse("missing", "'cell_mean'", "'learn' where rows are read in parts");
+    }
+    if params.search.is_some() {
+        return refuse("search", "given", SEARCH_ELSEWHERE);
     }
     Ok(*split)
 }
@@ -416,6 +447,11 @@ impl Growth for TreesElsewhere<'_> {
         let totals = self.fit.totals(&rows, View::All, self.interrupt)?;
         let frame = tree_frame(rows.frame(), &self.params.with_rates(&rates), &totals);
         Ok(self.grow_on(&rows, &frame, view)?.without_rates(&rates))
+    }
+
+    fn search(&self, _: &View) -> Result<TreesBySize, RankError> {
+        let (name, value) = ("search", "given".to_owned());
+        Err(RankError::BadParameter { name, value, rule: SEARCH_ELSEWHERE })
     }
 
     fn sums_of_nodes(&self, tree: &RankingTree, rows: &View) -> Result<Vec<ClassSums>, RankError> {

@@ -1,9 +1,11 @@
 //! From columns to a pruned ranking tree: parameters and fit.
 //!
-//! - `grower`: growth and pruning on rows in memory or elsewhere, also on dyadic cubes;
+//! - `grower`: growth and pruning on rows in memory or elsewhere, also on dyadic cubes; `searched`:
+//!   trees that are searched, and their size;
 //! - `with_rates`: rates of rare categories, and trees on rows whose masses differ between trees.
 
 mod grower;
+mod searched;
 mod with_rates;
 
 pub(super) use grower::TreeGrower;
@@ -15,8 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use super::RankingTree;
 use super::grow::{GrowParams, Missing};
+use super::model::LeafOrder;
 use super::prune::{Complexity, CrossValidation, Penalization, PruningRule, Validation};
 use super::sample::places_by_codes;
+use super::search::SearchParams;
 use super::split::{DyadicParams, LeafRankParams, SplitRule};
 use crate::data::{
     Binned, BinningParams, ClassSums, Columns, CountedRows, FewContents, Labels, RareLevels,
@@ -46,6 +50,9 @@ pub struct TreeRankParams {
     pub pruning: Option<PruningRule>,
     /// Seed of random choices in the growth.
     pub seed: u64,
+    /// How the tree is searched; `None` for growth, in which no cut is taken back.
+    #[serde(default)]
+    pub search: Option<SearchParams>,
     /// For each feature, 1 if the score may only rise with it, -1 if it may only fall, 0 if it is
     /// free; empty to leave all free. Only numeric features can be bound.
     #[serde(default)]
@@ -62,6 +69,7 @@ impl TreeRankParams {
             split,
             pruning: None,
             seed: 0,
+            search: None,
             monotonic: Vec::new(),
         }
     }
@@ -83,10 +91,41 @@ impl TreeRankParams {
             }
         }
         self.pruning.iter().try_for_each(PruningRule::validate)?;
+        if let Some(search) = &self.search {
+            search.validate()?;
+            self.check_for_search()?;
+        }
         match self.pruning {
             Some(PruningRule::Penalty(_)) => self.complexity().map(|_| ()),
             _ => Ok(()),
         }
+    }
+
+    /// Checks that the tree of the parameters can be searched.
+    fn check_for_search(&self) -> Result<(), RankError> {
+        let refuse = |name, value: &str, rule| {
+            Err(RankError::BadParameter { name, value: value.to_owned(), rule })
+        };
+        let is_stump = |split: &LeafRankParams| {
+            let LeafRankParams { min_samples_leaf, min_samples_split, .. } = *split;
+            let stump = LeafRankParams::orthogonal(min_samples_leaf);
+            *split == LeafRankParams { min_samples_split, ..stump }
+        };
+        if !matches!(&self.split, SplitRule::Stumps(split) if is_stump(split)) {
+            let rule = "'orthogonal', by the AUC and with all features, where trees are searched";
+            return refuse("split", self.split.rule().name(), rule);
+        }
+        if self.grow.missing == Missing::CellMean {
+            return refuse("missing", "'cell_mean'", "'learn' where trees are searched");
+        }
+        if self.grow.leaf_order != LeafOrder::Eta {
+            return refuse("leaf_order", "'tree'", "'eta' where trees are searched");
+        }
+        if matches!(self.pruning, Some(PruningRule::Penalty(_))) {
+            let rule = "'cv', 'validation' or None where trees are searched";
+            return refuse("pruning", "a penalty", rule);
+        }
+        Ok(())
     }
 
     /// Checks the parameters, and that they suit the columns.

@@ -15,6 +15,7 @@ use crate::data::{
 };
 use crate::formula::Test;
 use crate::tree::model::{RankingTree, TreeFrame};
+use crate::tree::search::TreesBySize;
 use crate::{Interrupt, RankError};
 
 impl TreeRankParams {
@@ -103,6 +104,31 @@ pub(super) struct WithRates<'a, R> {
     pub(super) params: &'a TreeRankParams,
 }
 
+impl<R: RowTally + Copy> WithRates<'_, R> {
+    /// Trees that `found` finds on some of the rows with columns of rates, as trees without them;
+    /// `None` if there are no rates.
+    fn with_rates_of(
+        &self,
+        subset: &Subset,
+        found: impl Fn(&TreeGrower<'_, R>, Vec<u32>) -> Result<Vec<RankingTree>, RankError>,
+    ) -> Result<Option<Vec<RankingTree>>, RankError> {
+        let TreesInMemory { grower, interrupt, .. } = &self.rows;
+        let (columns, labels) = (grower.sample.columns, grower.sample.labels);
+        let rows = self.rows.rows(subset);
+        let most = self.params.binning.max_bins;
+        let rates = self.rare.columns(columns, labels, &rows, most, interrupt)?;
+        if rates.is_empty() {
+            return Ok(None);
+        }
+        let with_rates = rates.behind(columns, interrupt)?;
+        let binned = rates.codes_of_either(columns, grower.sample.binned, interrupt)?;
+        let params = self.params.with_rates(&rates);
+        let grower = TreeGrower::new(&with_rates, &binned, labels, &params, None, interrupt)?;
+        let trees = found(&grower.counted_by(self.row_tally, None), rows)?;
+        Ok(Some(trees.into_iter().map(|tree| tree.without_rates(&rates)).collect()))
+    }
+}
+
 impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
     type Subset = Subset;
 
@@ -119,20 +145,21 @@ impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
     }
 
     fn grow(&self, subset: &Subset) -> Result<RankingTree, RankError> {
-        let TreesInMemory { grower, seed, interrupt } = &self.rows;
-        let (columns, labels) = (grower.sample.columns, grower.sample.labels);
-        let rows = self.rows.rows(subset);
-        let most = self.params.binning.max_bins;
-        let rates = self.rare.columns(columns, labels, &rows, most, interrupt)?;
-        if rates.is_empty() {
-            return self.rows.grow(subset);
+        let TreesInMemory { seed, interrupt, .. } = &self.rows;
+        let of_rates = self.with_rates_of(subset, |grower, rows| {
+            grower.grow(rows, *seed, interrupt).map(|tree| vec![tree])
+        })?;
+        match of_rates {
+            Some(mut trees) => Ok(trees.pop().expect("one was grown")),
+            None => self.rows.grow(subset),
         }
-        let with_rates = rates.behind(columns, interrupt)?;
-        let binned = rates.codes_of_either(columns, grower.sample.binned, interrupt)?;
-        let params = self.params.with_rates(&rates);
-        let grower = TreeGrower::new(&with_rates, &binned, labels, &params, None, interrupt)?;
-        let tree = grower.counted_by(self.row_tally, None).grow(rows, *seed, interrupt)?;
-        Ok(tree.without_rates(&rates))
+    }
+
+    fn search(&self, subset: &Subset) -> Result<TreesBySize, RankError> {
+        let TreesInMemory { seed, interrupt, .. } = &self.rows;
+        let of_rates =
+            self.with_rates_of(subset, |grower, rows| grower.search(&rows, *seed, interrupt))?;
+        of_rates.map_or_else(|| self.rows.search(subset), Ok)
     }
 
     fn sums_of_nodes(

@@ -77,9 +77,15 @@ impl Validation {
         let path = PruningPath::of(tree);
         let auc: Vec<f64> =
             path.aucs_up_to(max_fpr, tree, sums).into_iter().map(|(auc, _)| auc).collect();
+        let found = Self::of_steps(tree.pruning_path(), auc);
+        (path.tree(tree, found.chosen), found)
+    }
+
+    /// From the steps, the largest tree first, and the AUC of each.
+    pub(in crate::tree) fn of_steps(steps: Vec<PruningStep>, auc: Vec<f64>) -> Self {
         let best = auc.iter().copied().fold(0.0, f64::max);
         let chosen = auc.iter().rposition(|&auc| auc >= best).unwrap_or(0);
-        (path.tree(tree, chosen), Self { steps: tree.pruning_path(), auc, chosen })
+        Self { steps, auc, chosen }
     }
 
     pub(in crate::tree) fn check(&self, tree: &RankingTree) -> Result<(), String> {
@@ -259,14 +265,25 @@ pub struct CrossValidation {
 }
 
 impl CrossValidation {
-    /// Summarises the AUCs of each fold, one for each step, and chooses: the largest mean, ties to
-    /// the smaller tree; or the smallest tree within one standard error of it.
-    fn new(steps: Vec<PruningStep>, fold_aucs: &[Vec<f64>], one_standard_error: bool) -> Self {
-        let n_folds = fold_aucs.len();
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / n_folds as f64;
+    /// Summarises the AUCs of the trees of each fold at a price that represents each step, and
+    /// chooses: the largest mean, ties to the smaller tree; or the smallest tree within one standard
+    /// error of it.
+    pub(in crate::tree) fn by_price(
+        steps: Vec<PruningStep>,
+        one_standard_error: bool,
+        of_folds: impl Fn(f64) -> Vec<f64>,
+    ) -> Self {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let (mut mean_auc, mut standard_error) = (Vec::new(), Vec::new());
-        for step in 0..steps.len() {
-            let aucs: Vec<f64> = fold_aucs.iter().map(|aucs| aucs[step]).collect();
+        let mut n_folds = 0;
+        for (number, step) in steps.iter().enumerate() {
+            // Between two prices the tree is the same, so their geometric mean represents the
+            // interval.
+            let aucs = of_folds(match steps.get(number + 1) {
+                Some(next) => (step.alpha * next.alpha).sqrt(),
+                None => f64::INFINITY,
+            });
+            n_folds = aucs.len();
             let centre = mean(&aucs);
             let squares: f64 = aucs.iter().map(|auc| (auc - centre).powi(2)).sum();
             mean_auc.push(centre);
@@ -292,19 +309,13 @@ pub(in crate::tree) fn cross_validate(
     max_fpr: f64,
     one_standard_error: bool,
 ) -> CrossValidation {
-    let steps = tree.pruning_path();
-    // Between two prices the tree is the same, so their geometric mean represents the interval.
-    let prices: Vec<f64> = (0..steps.len())
-        .map(|i| match steps.get(i + 1) {
-            Some(next) => (steps[i].alpha * next.alpha).sqrt(),
-            None => f64::INFINITY,
-        })
-        .collect();
-    let score_fold = |(tree, left_out): WithoutFold| -> Vec<f64> {
+    let score_fold = |(tree, left_out): WithoutFold| {
         let path = PruningPath::of(&tree);
         let aucs = path.aucs_up_to(max_fpr, &tree, &left_out);
-        prices.iter().map(|&price| aucs[path.step_at(price)].0).collect()
+        (path, aucs)
     };
-    let fold_aucs = parallel::map(without, score_fold);
-    CrossValidation::new(steps, &fold_aucs, one_standard_error)
+    let folds = parallel::map(without, score_fold);
+    CrossValidation::by_price(tree.pruning_path(), one_standard_error, |price| {
+        folds.iter().map(|(path, aucs)| aucs[path.step_at(price)].0).collect()
+    })
 }

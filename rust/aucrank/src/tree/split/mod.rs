@@ -10,12 +10,12 @@ mod classifier;
 mod criterion;
 mod dyadic;
 mod leafrank;
-mod stump;
+pub(super) mod stump;
 
 pub use criterion::CutCriterion;
 pub use dyadic::DyadicParams;
-pub(super) use leafrank::LeafRankSplitter;
 pub use leafrank::{Cuts, LeafRankParams};
+pub(super) use leafrank::{LeafRankSplitter, level_units};
 pub(super) use stump::StumpTerms;
 
 use std::fmt::Debug;

@@ -118,7 +118,10 @@ impl PreparedRule for PreparedStumps {
 
 /// Effective row weights for the shrinkage of rates of categories, from some rows in ascending
 /// order; `None` if rates are not shrunk, or there are no categories.
-fn level_units<R: RowTally + Copy>(sample: &Sample<'_, R>, rows: &[u32]) -> Option<RowUnits> {
+pub(in crate::tree) fn level_units<R: RowTally + Copy>(
+    sample: &Sample<'_, R>,
+    rows: &[u32],
+) -> Option<RowUnits> {
     let times = |same: &[u32]| (sample.sums(same[0]), same.len() as u32);
     let shrinks = sample.binned.shrinks_levels();
     shrinks.then(|| RowUnits::of(rows.chunk_by(|a, b| a == b).map(times)))

@@ -1,0 +1,382 @@
+//! The tree of a few leaves with a large sum of leaf values: each cut of a node, with each division
+//! of its leaves between the sides, is judged by what leaf-by-leaf growth then finds on both.
+
+use super::area_slopes::AreaSlopes;
+use super::places::{PlaceCut, PlacedRows};
+use crate::data::{ClassSums, Tally};
+use crate::{Interrupt, RankError, parallel};
+
+/// Cuts that are judged again with one level less of lookahead on both sides: those that growth
+/// judges best.
+const WIDTH: usize = 12;
+
+/// A gain of less is rounding.
+const LEAST_GAIN: f64 = 1e-12;
+
+/// A tree in places.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum PlacedTree {
+    Leaf(ClassSums),
+    /// A cut, and what its low and its high side are.
+    Split(PlaceCut, Box<[PlacedTree; 2]>),
+}
+
+impl PlacedTree {
+    /// Class sums of the leaves, low sides first.
+    pub(super) fn leaves(&self) -> Vec<ClassSums> {
+        match self {
+            Self::Leaf(sums) => vec![*sums],
+            Self::Split(_, sides) => sides.iter().flat_map(Self::leaves).collect(),
+        }
+    }
+}
+
+/// A node of a tree that is searched.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SearchNode<'n, T> {
+    pub(super) rows: &'n [u32],
+    /// Its histogram.
+    pub(super) cells: &'n [T],
+    pub(super) total: ClassSums,
+    /// Levels of cuts that it may have.
+    pub(super) depth: usize,
+}
+
+/// The best that is known for a number of leaves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct BestWith {
+    /// Sum of the values of the leaves.
+    pub(super) value: f64,
+    /// The cut, and the number of leaves on its low side; `None` for a leaf.
+    pub(super) cut: Option<(PlaceCut, usize)>,
+}
+
+/// For each number of leaves from 1 on the best of at most so many.
+pub(super) type BySize = Vec<BestWith>;
+
+/// A cut that growth has judged.
+struct JudgedCut {
+    cut: PlaceCut,
+    /// Values of both sides with 1, 2, ... leaves.
+    sides: [Vec<f64>; 2],
+}
+
+impl JudgedCut {
+    /// Improves a table by the cut.
+    fn improve(&self, best: &mut BySize) {
+        let [low, high] = &self.sides;
+        for (n_leaves, best) in best.iter_mut().enumerate().map(|(place, best)| (place + 1, best)) {
+            for n_low in 1..n_leaves {
+                let value = low[n_low - 1] + high[n_leaves - n_low - 1];
+                if value > best.value + LEAST_GAIN {
+                    *best = BestWith { value, cut: Some((self.cut, n_low)) };
+                }
+            }
+        }
+    }
+
+    /// The value with the most leaves.
+    fn merit(&self) -> f64 {
+        let [low, high] = &self.sides;
+        low.iter().zip(high.iter().rev()).map(|(low, high)| low + high).fold(0.0, f64::max)
+    }
+}
+
+/// A leaf during growth.
+struct GrownLeaf<T> {
+    start: usize,
+    end: usize,
+    cells: Vec<T>,
+    total: ClassSums,
+    depth: usize,
+    /// What its best cut gains, the cut, and the sums of its low side.
+    best: Option<(f64, PlaceCut, ClassSums)>,
+}
+
+/// Memory of growth, used again.
+struct GrowthMemory<T> {
+    rows: Vec<u32>,
+    high_rows: Vec<u32>,
+    spare: Vec<Vec<T>>,
+    leaves: Vec<GrownLeaf<T>>,
+}
+
+impl<T> GrowthMemory<T> {
+    fn new() -> Self {
+        Self { rows: Vec::new(), high_rows: Vec::new(), spare: Vec::new(), leaves: Vec::new() }
+    }
+}
+
+/// Searches trees by the values of their leaves.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lookahead<'a, T> {
+    pub(super) rows: &'a PlacedRows<T>,
+    pub(super) slopes: &'a AreaSlopes,
+    /// Levels of cuts that are searched before growth judges.
+    pub(super) levels: usize,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+impl<T: Tally> Lookahead<'_, T> {
+    fn with_levels(self, levels: usize) -> Self {
+        Self { levels, ..self }
+    }
+
+    fn may_cut(&self, total: ClassSums, depth: usize) -> bool {
+        depth > 0 && total.is_mixed() && total.rows >= 2 * self.rows.least
+    }
+
+    /// The cut of a node that gains most at once.
+    fn best_cut(&self, node: SearchNode<'_, T>) -> Option<(f64, PlaceCut, ClassSums)> {
+        if !self.may_cut(node.total, node.depth) {
+            return None;
+        }
+        let whole = self.slopes.value(node.total);
+        let mut best: Option<(f64, PlaceCut, ClassSums)> = None;
+        self.rows.cuts(node.cells, node.total, |cut, low| {
+            let gain = self.slopes.value(low) + self.slopes.value(node.total - low) - whole;
+            if gain > best.map_or(LEAST_GAIN, |best| best.0) {
+                best = Some((gain, cut, low));
+            }
+        });
+        best
+    }
+
+    /// What growth reaches with 1, 2, ..., `most` leaves: the leaf that gains most is cut first.
+    fn grown(
+        &self,
+        memory: &mut GrowthMemory<T>,
+        node: SearchNode<'_, T>,
+        most: usize,
+    ) -> Vec<f64> {
+        let mut value = self.slopes.value(node.total);
+        let mut values = Vec::with_capacity(most);
+        values.push(value);
+        let GrowthMemory { rows, high_rows, spare, leaves } = memory;
+        spare.extend(leaves.drain(..).map(|leaf| leaf.cells));
+        let mut cells = spare.pop().unwrap_or_default();
+        cells.clear();
+        cells.extend_from_slice(node.cells);
+        rows.clear();
+        rows.extend_from_slice(node.rows);
+        let best = if most > 1 { self.best_cut(node) } else { None };
+        let (end, total, depth) = (rows.len(), node.total, node.depth);
+        leaves.push(GrownLeaf { start: 0, end, cells, total, depth, best });
+        while values.len() < most {
+            let gain = |leaf: &GrownLeaf<T>| leaf.best.map_or(0.0, |best| best.0);
+            let mut place = 0;
+            for other in 1..leaves.len() {
+                if gain(&leaves[other]) > gain(&leaves[place]) {
+                    place = other;
+                }
+            }
+            let Some((gain, cut, low)) = leaves[place].best else {
+                values.resize(most, value);
+                break;
+            };
+            value += gain;
+            values.push(value);
+            let leaf = &mut leaves[place];
+            let (start, end, total, depth) = (leaf.start, leaf.end, leaf.total, leaf.depth - 1);
+            high_rows.clear();
+            let mut middle = start;
+            for at in start..end {
+                let row = rows[at];
+                if self.rows.is_low(cut, row) {
+                    rows[middle] = row;
+                    middle += 1;
+                } else {
+                    high_rows.push(row);
+                }
+            }
+            rows[middle..end].copy_from_slice(high_rows);
+            let is_last = values.len() == most;
+            let mut small = spare.pop().unwrap_or_default();
+            small.clear();
+            if !is_last {
+                small.resize(self.rows.n_cells, T::default());
+                let low_is_small = middle - start <= end - middle;
+                let counted = if low_is_small { start..middle } else { middle..end };
+                self.rows.add_rows(&rows[counted], &mut small);
+                leaf.cells.iter_mut().zip(&small).for_each(|(cell, &part)| *cell -= part);
+                if low_is_small {
+                    std::mem::swap(&mut small, &mut leaf.cells);
+                }
+            }
+            // The cells of the leaf are those of the low side now.
+            let best = |cells: &[T], total: ClassSums| {
+                let node = SearchNode { rows: &[], cells, total, depth };
+                if is_last { None } else { self.best_cut(node) }
+            };
+            let high = total - low;
+            (leaf.end, leaf.total, leaf.depth) = (middle, low, depth);
+            leaf.best = best(&leaf.cells, low);
+            let of_high = best(&small, high);
+            leaves.push(GrownLeaf {
+                start: middle,
+                end,
+                cells: small,
+                total: high,
+                depth,
+                best: of_high,
+            });
+        }
+        values
+    }
+
+    /// Leaves of the tree that growth finds.
+    pub(super) fn grown_leaves(&self, node: SearchNode<'_, T>, most: usize) -> Vec<ClassSums> {
+        let mut memory = GrowthMemory::new();
+        self.grown(&mut memory, node, most);
+        memory.leaves.iter().map(|leaf| leaf.total).collect()
+    }
+
+    /// Each cut of a feature, with what growth reaches on both sides.
+    fn judged(
+        &self,
+        feature: usize,
+        node: SearchNode<'_, T>,
+        most: usize,
+    ) -> Result<Vec<JudgedCut>, RankError> {
+        let n_places = self.rows.features[feature].n_places();
+        let mut memory = GrowthMemory::new();
+        let mut by_place: Vec<Vec<u32>> = vec![Vec::new(); n_places];
+        for &row in node.rows {
+            by_place[usize::from(self.rows.row(row)[feature])].push(row);
+        }
+        let mut judged = Vec::new();
+        for order in self.rows.orders(feature) {
+            let rows: Vec<u32> =
+                order.iter().flat_map(|&place| &by_place[place]).copied().collect();
+            let mut cells = [vec![T::default(); node.cells.len()], node.cells.to_vec()];
+            let (mut n_low, mut low) = (0, ClassSums::default());
+            for (end, &place) in order[..order.len() - 1].iter().enumerate() {
+                let more = &by_place[place];
+                if more.is_empty() {
+                    continue;
+                }
+                self.interrupt.check()?;
+                self.rows.add_rows(more, &mut cells[0]);
+                n_low += more.len();
+                low += node.cells[self.rows.features[feature].first + place].sums();
+                if !self.rows.may_cut(feature, low, node.total - low) {
+                    continue;
+                }
+                let Some(cut) = self.rows.cut(feature, &order, end) else { continue };
+                let [of_low, of_high] = &mut cells;
+                of_high.clone_from_slice(node.cells);
+                of_high.iter_mut().zip(&*of_low).for_each(|(cell, &part)| *cell -= part);
+                let depth = node.depth - 1;
+                let side = |rows, cells, total| SearchNode { rows, cells, total, depth };
+                let low_side = side(&rows[..n_low], of_low, low);
+                let high_side = side(&rows[n_low..], of_high, node.total - low);
+                let sides =
+                    [low_side, high_side].map(|side| self.grown(&mut memory, side, most - 1));
+                judged.push(JudgedCut { cut, sides });
+            }
+        }
+        Ok(judged)
+    }
+
+    /// The best found with each number of leaves up to `most`.
+    pub(super) fn by_size(
+        &self,
+        node: SearchNode<'_, T>,
+        most: usize,
+    ) -> Result<BySize, RankError> {
+        let leaf = BestWith { value: self.slopes.value(node.total), cut: None };
+        let mut best = vec![leaf; most];
+        if most < 2 || !self.may_cut(node.total, node.depth) {
+            return Ok(best);
+        }
+        let features = (0..self.rows.features.len()).collect();
+        let judged = parallel::try_map(features, |feature| self.judged(feature, node, most))?;
+        let mut judged: Vec<JudgedCut> = judged.into_iter().flatten().collect();
+        for cut in &judged {
+            cut.improve(&mut best);
+        }
+        if self.levels > 1 {
+            judged.sort_by(|a, b| b.merit().total_cmp(&a.merit()));
+            judged.truncate(WIDTH);
+            let deeper = parallel::try_map(judged, |JudgedCut { cut, .. }| {
+                let sides = self.rows.sides(node.rows, cut);
+                let [low, high] = sides.each_ref().map(|rows| {
+                    let cells = self.rows.histogram(rows);
+                    let total = self.rows.sums(rows);
+                    let side = SearchNode { rows, cells: &cells, total, depth: node.depth - 1 };
+                    let found = self.with_levels(self.levels - 1).by_size(side, most - 1)?;
+                    Ok(found.into_iter().map(|best| best.value).collect())
+                });
+                Ok(JudgedCut { cut, sides: [low?, high?] })
+            })?;
+            for cut in &deeper {
+                cut.improve(&mut best);
+            }
+        }
+        Ok(best)
+    }
+}
+
+/// The trees of one search: the tables of the nodes that are reached are kept.
+pub(super) struct FoundTrees<'a, T> {
+    search: Lookahead<'a, T>,
+    most: usize,
+    depth: usize,
+    tables: Vec<(Vec<(PlaceCut, usize)>, BySize)>,
+}
+
+impl<'a, T: Tally> FoundTrees<'a, T> {
+    pub(super) fn new(search: Lookahead<'a, T>, most: usize, depth: usize) -> Self {
+        Self { search, most, depth, tables: Vec::new() }
+    }
+
+    /// The tree with a number of leaves on all rows of the search.
+    pub(super) fn tree(&mut self, n_leaves: usize) -> Result<PlacedTree, RankError> {
+        let rows: Vec<u32> = (0..self.search.rows.n_rows() as u32).collect();
+        self.subtree(&mut Vec::new(), &rows, n_leaves)
+    }
+
+    /// The best sum of values that was found for a number of leaves.
+    pub(super) fn value(&self, n_leaves: usize) -> f64 {
+        self.tables[0].1[n_leaves - 1].value
+    }
+
+    fn subtree(
+        &mut self,
+        path: &mut Vec<(PlaceCut, usize)>,
+        rows: &[u32],
+        n_leaves: usize,
+    ) -> Result<PlacedTree, RankError> {
+        let total = self.search.rows.sums(rows);
+        if n_leaves < 2 {
+            return Ok(PlacedTree::Leaf(total));
+        }
+        let known =
+            self.tables.iter().position(|(of, table)| of == path && table.len() >= n_leaves);
+        let place = if let Some(place) = known {
+            place
+        } else {
+            let cells = self.search.rows.histogram(rows);
+            let depth = self.depth - path.len();
+            let node = SearchNode { rows, cells: &cells, total, depth };
+            // Below the root another number of leaves rarely leads to the same node.
+            let most = if path.is_empty() { self.most } else { n_leaves };
+            let table = self.search.by_size(node, most)?;
+            self.tables.push((path.clone(), table));
+            self.tables.len() - 1
+        };
+        let Some((cut, n_low)) = self.tables[place].1[n_leaves - 1].cut else {
+            return Ok(PlacedTree::Leaf(total));
+        };
+        let mut sides = Vec::with_capacity(2);
+        let leaves = [n_low, n_leaves - n_low];
+        for (side, rows) in self.search.rows.sides(rows, cut).into_iter().enumerate() {
+            path.push((cut, side));
+            sides.push(self.subtree(path, &rows, leaves[side])?);
+            path.pop();
+        }
+        let high = sides.pop().expect("two sides");
+        let low = sides.pop().expect("two sides");
+        Ok(PlacedTree::Split(cut, Box::new([low, high])))
+    }
+}

@@ -1,0 +1,433 @@
+//! The rows of a search: for each feature a place in an order of its values, such that every cut
+//! divides the places into lower and higher ones.
+//!
+//! Numbers are in the order of their bins, categories in that of their shrunken rates in the rows of
+//! the search. Missing numbers have a place of their own, which goes to either side; a missing
+//! category is a category.
+
+use crate::data::{
+    Binned, ClassSums, CodeRule, CodeTest, FeatureBins, RateShrinkage, RowTally, RowUnits, Tally,
+    direction,
+};
+use crate::formula::Test;
+use crate::parallel;
+use crate::tree::sample::Sample;
+use crate::tree::split::stump::{LEAST_KEPT, levels_test, middle_of};
+
+/// Greatest number of places of a feature, apart from that of missing values.
+pub(super) const MOST_PLACES: usize = 255;
+
+/// A cut of the places of a feature. What is low are the known places below `bound`, and the
+/// missing ones if `missing_low`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PlaceCut {
+    /// Position among the features of the search.
+    pub(super) feature: usize,
+    pub(super) bound: usize,
+    pub(super) missing_low: bool,
+}
+
+/// A feature of a search.
+#[derive(Debug, Clone)]
+pub(super) struct PlacedFeature {
+    feature: usize,
+    /// Its first cell in histograms.
+    pub(super) first: usize,
+    /// Number of places of known values.
+    pub(super) n_known: usize,
+    /// Whether there is one more place, of missing values.
+    pub(super) has_missing: bool,
+    /// As in [`StumpTerms::monotonic`](crate::tree::split::StumpTerms).
+    direction: i8,
+}
+
+impl PlacedFeature {
+    pub(super) fn n_places(&self) -> usize {
+        self.n_known + usize::from(self.has_missing)
+    }
+
+    fn is_low(&self, cut: PlaceCut, place: usize) -> bool {
+        if place == self.n_known { cut.missing_low } else { place < cut.bound }
+    }
+}
+
+/// Rows in places.
+#[derive(Debug)]
+pub(super) struct PlacedRows<T> {
+    pub(super) features: Vec<PlacedFeature>,
+    /// Number of cells of a histogram.
+    pub(super) n_cells: usize,
+    /// Row by row.
+    places: Vec<u8>,
+    pub(super) tallies: Vec<T>,
+    /// Least number of rows on each side of a cut.
+    pub(super) least: u64,
+}
+
+/// What the places of a feature are, for its tests.
+#[derive(Debug)]
+enum PlaceValues {
+    /// For each place after the first the code at which it begins.
+    Numbers { starts: Vec<u32> },
+    /// For each place its codes.
+    Levels { codes: Vec<Vec<u32>> },
+}
+
+/// What the places of all features are.
+#[derive(Debug)]
+pub(super) struct PlaceTests<'a> {
+    binned: &'a Binned,
+    values: Vec<PlaceValues>,
+}
+
+impl<T: Tally> PlacedRows<T> {
+    /// Some rows of a sample, and what their places are.
+    pub(super) fn of<'a, R: RowTally<Tally = T> + Copy>(
+        sample: &Sample<'a, R>,
+        rows: &[u32],
+        units: Option<&RowUnits>,
+        least: u64,
+    ) -> (Self, PlaceTests<'a>) {
+        let binned: &Binned = sample.binned;
+        let placed = |feature: usize| {
+            let bins = &binned.features()[feature];
+            let mut sums = vec![ClassSums::default(); bins.n_codes()];
+            let code = |row: u32| binned.code(row as usize, feature) as usize;
+            for &row in rows {
+                sums[code(row)] += sample.sums(row);
+            }
+            let (values, of_code) = match bins {
+                FeatureBins::Numeric { .. } => places_of_numbers(&sums),
+                FeatureBins::Categorical { .. } => places_of_levels(&sums, units)?,
+            };
+            let has_missing =
+                matches!(bins, FeatureBins::Numeric { .. }) && sums[bins.n_bins()].rows > 0;
+            let n_known = match &values {
+                PlaceValues::Numbers { starts } => starts.len() + 1,
+                PlaceValues::Levels { codes } => codes.len(),
+            };
+            let placed = PlacedFeature {
+                feature,
+                first: 0,
+                n_known,
+                has_missing,
+                direction: direction(&sample.frame.monotonic, feature),
+            };
+            (placed.n_places() > 1).then(|| {
+                let places: Vec<u8> = rows.iter().map(|&row| of_code[code(row)]).collect();
+                (placed, values, places)
+            })
+        };
+        let features = match &sample.features {
+            Some(features) => features.clone(),
+            None => (0..binned.features().len()).collect(),
+        };
+        let found: Vec<_> = parallel::map(features, placed).into_iter().flatten().collect();
+        let (mut features, mut values, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+        for (feature, of_feature, places) in found {
+            features.push(feature);
+            values.push(of_feature);
+            columns.push(places);
+        }
+        let tallies = rows.iter().map(|&row| sample.tally(row)).collect();
+        let rows = Self::of_columns(features, &columns, tallies, least);
+        (rows, PlaceTests { binned, values })
+    }
+
+    fn of_columns(
+        mut features: Vec<PlacedFeature>,
+        columns: &[Vec<u8>],
+        tallies: Vec<T>,
+        least: u64,
+    ) -> Self {
+        let mut n_cells = 0;
+        for feature in &mut features {
+            feature.first = n_cells;
+            n_cells += feature.n_places();
+        }
+        let mut places = Vec::with_capacity(tallies.len() * columns.len());
+        for row in 0..tallies.len() {
+            places.extend(columns.iter().map(|column| column[row]));
+        }
+        Self { features, n_cells, places, tallies, least }
+    }
+
+    /// Some of these rows in at most `most` places of about as many rows each; and for each
+    /// feature what the bounds of the new places are among those here.
+    pub(super) fn coarse(&self, rows: &[u32], most: usize) -> (Self, Vec<Vec<usize>>) {
+        let histogram = self.histogram(rows);
+        let of_feature = |position: usize| {
+            let feature = &self.features[position];
+            let sums = &histogram[feature.first..][..feature.n_known];
+            let sizes: Vec<u64> = sums.iter().map(|tally| tally.sums().rows).collect();
+            let of_place = grouped(&sizes, most);
+            let n_known = of_place.last().map_or(1, |&last| usize::from(last) + 1);
+            let bounds = (0..=n_known)
+                .map(|bound| of_place.partition_point(|&place| usize::from(place) < bound))
+                .collect();
+            let place = |row: &u32| match usize::from(self.row(*row)[position]) {
+                missing if missing == feature.n_known => n_known as u8,
+                place => of_place[place],
+            };
+            let places: Vec<u8> = rows.iter().map(place).collect();
+            (PlacedFeature { n_known, ..feature.clone() }, bounds, places)
+        };
+        let found = parallel::map((0..self.features.len()).collect(), of_feature);
+        let (mut features, mut bounds, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+        for (feature, of_feature, places) in found {
+            features.push(feature);
+            bounds.push(of_feature);
+            columns.push(places);
+        }
+        let tallies = rows.iter().map(|&row| self.tallies[row as usize]).collect();
+        (Self::of_columns(features, &columns, tallies, self.least), bounds)
+    }
+
+    /// Whether some features are bound to rise or to fall.
+    pub(super) fn has_directions(&self) -> bool {
+        self.features.iter().any(|feature| feature.direction != 0)
+    }
+
+    pub(super) fn n_rows(&self) -> usize {
+        self.tallies.len()
+    }
+
+    /// The places of a row.
+    pub(super) fn row(&self, row: u32) -> &[u8] {
+        let n_features = self.features.len();
+        &self.places[row as usize * n_features..][..n_features]
+    }
+
+    pub(super) fn is_low(&self, cut: PlaceCut, row: u32) -> bool {
+        self.features[cut.feature].is_low(cut, usize::from(self.row(row)[cut.feature]))
+    }
+
+    /// Divides rows into low and high ones.
+    pub(super) fn sides(&self, rows: &[u32], cut: PlaceCut) -> [Vec<u32>; 2] {
+        let (low, high) = rows.iter().partition(|&&row| self.is_low(cut, row));
+        [low, high]
+    }
+
+    /// Class sums of some rows.
+    pub(super) fn sums(&self, rows: &[u32]) -> ClassSums {
+        let mut sums = T::default();
+        for &row in rows {
+            sums += self.tallies[row as usize];
+        }
+        sums.sums()
+    }
+
+    /// Sums by place of every feature.
+    pub(super) fn histogram(&self, rows: &[u32]) -> Vec<T> {
+        let mut cells = vec![T::default(); self.n_cells];
+        self.add_rows(rows, &mut cells);
+        cells
+    }
+
+    pub(super) fn add_rows(&self, rows: &[u32], cells: &mut [T]) {
+        for &row in rows {
+            let tally = self.tallies[row as usize];
+            for (feature, &place) in self.features.iter().zip(self.row(row)) {
+                cells[feature.first + usize::from(place)] += tally;
+            }
+        }
+    }
+
+    /// The orders of places of a feature in which each cut has what is low first: missing ones
+    /// last, and also first if there are any.
+    pub(super) fn orders(&self, feature: usize) -> Vec<Vec<usize>> {
+        let PlacedFeature { n_known, has_missing, .. } = self.features[feature];
+        let last = (0..self.features[feature].n_places()).collect();
+        if has_missing {
+            vec![last, std::iter::once(n_known).chain(0..n_known).collect()]
+        } else {
+            vec![last]
+        }
+    }
+
+    /// The cut whose low side are the first places of an order, up to that at `end`; `None` if all
+    /// missing ones are alone for the second time.
+    pub(super) fn cut(&self, feature: usize, order: &[usize], end: usize) -> Option<PlaceCut> {
+        let PlacedFeature { n_known, .. } = self.features[feature];
+        let missing_low = order[0] == n_known;
+        let bound = if missing_low { end } else { end + 1 };
+        // Missing values alone are already a side of the first order.
+        (!missing_low || bound > 0).then_some(PlaceCut { feature, bound, missing_low })
+    }
+
+    /// Whether a node may be cut so.
+    pub(super) fn may_cut(&self, feature: usize, low: ClassSums, high: ClassSums) -> bool {
+        let is_allowed = || {
+            let direction = self.features[feature].direction;
+            let order = high.cmp_eta(low);
+            direction == 0 || (if direction > 0 { order.is_ge() } else { order.is_le() })
+        };
+        low.rows >= self.least && high.rows >= self.least && is_allowed()
+    }
+
+    /// Calls `visit` with each cut of a node that divides its rows and is allowed, and with the
+    /// sums of its low side.
+    pub(super) fn cuts(
+        &self,
+        cells: &[T],
+        total: ClassSums,
+        mut visit: impl FnMut(PlaceCut, ClassSums),
+    ) {
+        for (position, feature) in self.features.iter().enumerate() {
+            let cells = &cells[feature.first..][..feature.n_places()];
+            for order in self.orders(position) {
+                let mut low = ClassSums::default();
+                for (end, &place) in order[..order.len() - 1].iter().enumerate() {
+                    let more = cells[place].sums();
+                    low += more;
+                    // An empty place moves no row.
+                    if more.rows > 0
+                        && self.may_cut(position, low, total - low)
+                        && let Some(cut) = self.cut(position, &order, end)
+                    {
+                        visit(cut, low);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl PlaceTests<'_> {
+    /// A test of values.
+    pub(super) fn of_values(&self, test: &CodeTest) -> Test {
+        Test::of_codes(test, &self.binned.features()[test.feature])
+    }
+
+    /// The test by which a node is cut, given its sums by place of the feature; the higher side in
+    /// the ranking is left.
+    pub(super) fn test<T: Tally>(
+        &self,
+        rows: &PlacedRows<T>,
+        cut: PlaceCut,
+        cells: &[T],
+        left_is_low: bool,
+    ) -> CodeTest {
+        let placed = &rows.features[cut.feature];
+        let sums: Vec<ClassSums> =
+            cells[placed.first..][..placed.n_places()].iter().map(|tally| tally.sums()).collect();
+        let on_left = |place: usize| placed.is_low(cut, place) == left_is_low;
+        let (mut left, mut all) = (0, 0);
+        for (place, sums) in sums.iter().enumerate() {
+            all += sums.rows;
+            left += if on_left(place) { sums.rows } else { 0 };
+        }
+        let larger_is_left = 2 * left >= all;
+        let feature = placed.feature;
+        let bins = &self.binned.features()[feature];
+        match (&self.values[cut.feature], bins) {
+            (PlaceValues::Levels { codes }, _) => {
+                let occupied = (0..codes.len()).filter(|&place| sums[place].rows > 0);
+                let mut listed: Vec<(u32, bool)> = occupied
+                    .flat_map(|place| codes[place].iter().map(move |&code| (code, on_left(place))))
+                    .collect();
+                listed.sort_unstable();
+                let (codes, is_left): (Vec<u32>, Vec<bool>) = listed.into_iter().unzip();
+                let missing = bins.n_bins() as u32;
+                let missing_left = match codes.binary_search(&missing) {
+                    Ok(place) => is_left[place],
+                    Err(_) => larger_is_left,
+                };
+                levels_test(feature, bins, &codes, &is_left, missing_left)
+            }
+            (PlaceValues::Numbers { starts }, FeatureBins::Numeric { cuts }) => {
+                let has_rows = |place: &usize| sums[*place].rows > 0;
+                let below = (0..cut.bound).rfind(has_rows);
+                let above = (cut.bound..placed.n_known).find(has_rows);
+                let bound = match (below, above) {
+                    (Some(below), Some(above)) => {
+                        middle_of((starts[below], starts[above - 1]), cuts)
+                    }
+                    // All known values on one side.
+                    _ => cuts.len() as u32 + 1,
+                };
+                let rule = if left_is_low { CodeRule::Below } else { CodeRule::AtLeast };
+                let missing_left = if placed.has_missing && sums[placed.n_known].rows > 0 {
+                    on_left(placed.n_known)
+                } else {
+                    larger_is_left
+                };
+                CodeTest { feature, rule: rule(bound), missing_left }
+            }
+            (PlaceValues::Numbers { .. }, FeatureBins::Categorical { .. }) => {
+                unreachable!("categories have places of levels")
+            }
+        }
+    }
+}
+
+/// The places of numbers, given the sums by code, and the place of each code.
+fn places_of_numbers(sums: &[ClassSums]) -> (PlaceValues, Vec<u8>) {
+    let (known, _) = sums.split_at(sums.len() - 1);
+    let sizes: Vec<u64> = known.iter().map(|sums| sums.rows).collect();
+    let mut of_code = grouped(&sizes, MOST_PLACES);
+    let changes = (1..of_code.len()).filter(|&code| of_code[code] > of_code[code - 1]);
+    let starts: Vec<u32> = changes.map(|code| code as u32).collect();
+    of_code.push(starts.len() as u8 + 1);
+    (PlaceValues::Numbers { starts }, of_code)
+}
+
+/// The places of categories, and the place of each code; `None` if they do not differ beyond
+/// chance, or if what their order promises is mostly chance.
+fn places_of_levels(
+    sums: &[ClassSums],
+    units: Option<&RowUnits>,
+) -> Option<(PlaceValues, Vec<u8>)> {
+    let mut order: Vec<usize> = (0..sums.len()).filter(|&code| sums[code].rows > 0).collect();
+    let masses = order.iter().map(|&code| sums[code].into());
+    let total: ClassSums = sums.iter().copied().sum();
+    let shrinkage = match units {
+        Some(units) => RateShrinkage::of(masses, units)?,
+        None => RateShrinkage::none(total.into()),
+    };
+    let gains = || order.iter().map(|&code| (code, total.gain(sums[code]).unsigned_abs() as f64));
+    let kept: f64 = gains().map(|(code, gain)| shrinkage.kept(sums[code].into()) * gain).sum();
+    let all: f64 = gains().map(|(_, gain)| gain).sum();
+    if kept < LEAST_KEPT * all {
+        return None;
+    }
+    let excess: Vec<f64> = sums.iter().map(|&sums| shrinkage.excess(sums.into())).collect();
+    // A stable sort: codes of one rate in their order.
+    order.sort_by(|&a, &b| excess[a].total_cmp(&excess[b]));
+    let sizes: Vec<u64> = order.iter().map(|&code| sums[code].rows).collect();
+    let of_order = grouped(&sizes, MOST_PLACES);
+    let mut codes = vec![Vec::new(); of_order.last().map_or(0, |&last| usize::from(last) + 1)];
+    let mut of_code = vec![0; sums.len()];
+    for (&code, &place) in order.iter().zip(&of_order) {
+        codes[usize::from(place)].push(code as u32);
+        of_code[code] = place;
+    }
+    Some((PlaceValues::Levels { codes }, of_code))
+}
+
+/// The group of each item: its own if at most `most` items have rows; or groups of about as many
+/// rows each. Items without rows join the one before.
+fn grouped(sizes: &[u64], most: usize) -> Vec<u8> {
+    let n_occupied = sizes.iter().filter(|&&size| size > 0).count();
+    let total: u64 = sizes.iter().sum();
+    let (mut before, mut group, mut last) = (0_u64, 0_usize, None);
+    let mut groups = Vec::with_capacity(sizes.len());
+    for &size in sizes {
+        if size > 0 {
+            // The part of the rows in which the middle row of the item lies.
+            let part = if n_occupied <= most {
+                last.map_or(0, |last| last + 1)
+            } else {
+                let middle = u128::from(2 * before + size) * most as u128;
+                (middle / (2 * u128::from(total))) as usize
+            };
+            if last.is_some_and(|last| last < part) {
+                group += 1;
+            }
+            last = Some(part);
+        }
+        groups.push(group as u8);
+        before += size;
+    }
+    groups
+}
