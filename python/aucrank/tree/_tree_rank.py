@@ -59,16 +59,20 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         Maximal number of leaves, at least 2: the leaf whose split raises the training AUC most is
         split first, so that a small tree has the best splits. None for any number; for 8 where the
         tree is searched.
-    search : {"greedy", "lookahead"}, default="greedy"
-        "greedy": the tree grows, and no split is taken back. "lookahead": the tree of at most
-        ``max_leaves`` leaves with the largest training AUC is searched, see the notes: a better
-        small tree for more time.
+    search : {"greedy", "lookahead", "optimal"}, default="greedy"
+        "greedy": the tree grows, and no split is taken back. "lookahead": a tree of at most
+        ``max_leaves`` leaves with a large training AUC is searched: a better small tree for more
+        time. "optimal": all trees are searched, and ``gap_`` bounds what any other could gain; with
+        8 leaves that takes ``max_depth=3``. See the notes.
     lookahead : int, default=1
         With ``search="lookahead"``, levels of splits that are tried in all ways before growth
-        judges how good they are.
+        judges how good they are; below the first, the best by growth.
     search_bins : int, default=16
         With a search, maximal number of bins of a feature between which splits are tried, from 2 to
         255. The splits of the best trees then move over all bins of ``max_bins``.
+    time_limit : float or None, default=None
+        Seconds since the start of `fit` after which a search ends with the best trees found so far.
+        None for no limit. The tree then depends on the speed of the machine.
     min_samples_split : int, default=2
         Minimal number of rows of a node to be split.
     min_samples_leaf : int, default=5
@@ -144,6 +148,11 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         ``validation_auc`` are of the partial AUC as
         ``aucrank.metrics.roc_auc_score(max_fpr=max_fpr)`` gives it: 1/2 for uninformative scores, 1
         for perfect ones. None if nothing was pruned.
+    gap_ : float or None
+        With ``search="optimal"``: by how much the training AUC (up to ``max_fpr``) of any other tree
+        of at most ``max_depth`` levels and as many leaves could exceed that of ``tree_``, between
+        the bins of the search; 0 where it is the best of all. None for another search, and where
+        the time was over before all trees were searched once.
     feature_importances_ : ndarray of shape (n_features,)
         Square root of the sum of squared gains of the stumps on each feature, in units of AUC (sec.
         5.1 of [2]_). Not available for `DyadicSplit` and `WeightedERM`, whose splits use many
@@ -220,6 +229,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         search: str = "greedy",
         lookahead: int = 1,
         search_bins: int = 16,
+        time_limit: float | None = None,
         min_samples_split: int = 2,
         min_samples_leaf: int = 5,
         min_gain: float = 0.0,
@@ -243,6 +253,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         self.search = search
         self.lookahead = lookahead
         self.search_bins = search_bins
+        self.time_limit = time_limit
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_gain = min_gain
@@ -343,12 +354,15 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         }
 
     def _search_params(self) -> dict[str, Any] | None:
-        search = check_choice(self.search, "search", ("greedy", "lookahead"))
-        found = {
-            "lookahead": check_int(self.lookahead, "lookahead", low=1),
-            "n_bins": check_int(self.search_bins, "search_bins", low=2, high=255),
-        }
-        return None if search == "greedy" else found
+        search = check_choice(self.search, "search", ("greedy", "lookahead", "optimal"))
+        lookahead = check_int(self.lookahead, "lookahead", low=1)
+        n_bins = check_int(self.search_bins, "search_bins", low=2, high=255)
+        check_real(
+            self.time_limit, "time_limit", low=0.0, low_open=True, high_open=True, optional=True
+        )
+        if search == "greedy":
+            return None
+        return {"extent": "all" if search == "optimal" else {search: lookahead}, "n_bins": n_bins}
 
     def _size(self) -> str:
         return f"{plural(self.tree_.n_leaves, 'leaf', 'leaves')}, depth {self.tree_.depth}"
@@ -389,7 +403,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             context.n_threads,
             validation,
             fitter,
-            context.progress.observer,
+            context.progress.within(self.time_limit).observer,
         )
         if fitter is not None:
             self._classifiers = fitter.kept
@@ -421,7 +435,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             (rows, context.fit_number),
             json.dumps(params),
             context.n_threads,
-            observer=context.progress.observer,
+            observer=context.progress.within(self.time_limit).observer,
         )
         self._report(model, params["pruning"])
         return model
@@ -488,6 +502,17 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         """
         tree = self._fitted_model.tree
         return RankingTree(tree, self._schema, self.__dict__.get("_classifiers", ()))
+
+    @property
+    def gap_(self) -> float | None:
+        """Return by how much another tree could exceed the training AUC of the tree.
+
+        Returns
+        -------
+        float or None
+            At least 0; None unless all trees were searched.
+        """
+        return self._fitted_model.gap(float(self.max_fpr))
 
     @property
     def pruning_(self) -> Table | None:

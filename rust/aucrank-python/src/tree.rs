@@ -69,6 +69,12 @@ impl PyTreeRankModel {
         Ok(Some(table))
     }
 
+    /// By how much another tree could exceed the AUC up to `max_fpr` of the tree; `None` if that is
+    /// not known.
+    fn gap(&self, max_fpr: f64) -> Option<f64> {
+        self.0.gap(max_fpr)
+    }
+
     /// Numbers of the external models of the tree.
     fn external_models(&self) -> Vec<usize> {
         self.0.tree.classifiers()

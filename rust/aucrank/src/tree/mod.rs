@@ -40,7 +40,7 @@ pub use prune::{
     Complexity, CrossValidation, CvParams, Penalization, PenaltyParams, PenaltyScale, PruningRule,
     PruningStep, Validation, ValidationParams,
 };
-pub use search::SearchParams;
+pub use search::{SearchExtent, SearchParams};
 pub use split::{CutCriterion, Cuts, DyadicParams, LeafRankParams, SplitRule};
 
 pub use crate::formula::{Rule, Test};

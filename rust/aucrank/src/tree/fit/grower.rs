@@ -22,7 +22,7 @@ use crate::tree::prune::{
     penalize,
 };
 use crate::tree::sample::Sample;
-use crate::tree::search::{SearchParams, TreesBySize, search};
+use crate::tree::search::{SearchParams, SearchedTrees, search};
 use crate::tree::split::{
     AnyPrepared, DyadicParams, LeafRankParams, LeafRankSplitter, SplitRule, StumpTerms, level_units,
 };
@@ -98,7 +98,7 @@ impl<R: RowTally + Copy> TreeGrower<'_, R> {
         rows: &[u32],
         seed: u64,
         interrupt: &Interrupt,
-    ) -> Result<TreesBySize, RankError> {
+    ) -> Result<SearchedTrees, RankError> {
         let units = level_units(&self.sample, rows);
         let params = self.search.expect("a search is asked for");
         search(&self.sample, rows, units.as_ref(), &params, seed, interrupt)
@@ -141,7 +141,7 @@ pub(super) trait Growth: Sync {
     ) -> Result<Vec<ClassSums>, RankError>;
 
     /// Searches trees of up to the largest number of leaves on some of the rows.
-    fn search(&self, rows: &Self::Subset) -> Result<TreesBySize, RankError>;
+    fn search(&self, rows: &Self::Subset) -> Result<SearchedTrees, RankError>;
 
     /// Frees data kept elsewhere for a trial tree.
     fn forget(&self, _tree: &RankingTree) {}
@@ -274,7 +274,7 @@ impl<R: RowTally + Copy> Growth for TreesInMemory<'_, R> {
         self.grower.held_out_sums(tree, &self.rows(rows))
     }
 
-    fn search(&self, rows: &Subset) -> Result<TreesBySize, RankError> {
+    fn search(&self, rows: &Subset) -> Result<SearchedTrees, RankError> {
         self.grower.search(&self.rows(rows), self.seed, self.interrupt)
     }
 
@@ -449,7 +449,7 @@ impl Growth for TreesElsewhere<'_> {
         Ok(self.grow_on(&rows, &frame, view)?.without_rates(&rates))
     }
 
-    fn search(&self, _: &View) -> Result<TreesBySize, RankError> {
+    fn search(&self, _: &View) -> Result<SearchedTrees, RankError> {
         let (name, value) = ("search", "given".to_owned());
         Err(RankError::BadParameter { name, value, rule: SEARCH_ELSEWHERE })
     }

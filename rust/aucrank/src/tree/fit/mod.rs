@@ -328,6 +328,10 @@ pub struct TreeRankModel {
     /// Result of cross-validation. `None` if it was not requested, or if a class has a single
     /// distinct row, so that no fold can be left out; the tree is then not pruned.
     pub cross_validation: Option<CrossValidation>,
+    /// Upper bound on the AUC of the training rows by any tree of as many leaves between the bins of
+    /// the search, standardised as the AUC up to `max_fpr` is; `None` unless all trees were searched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
     /// Result of the penalty for each number of leaves, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalization: Option<Penalization>,
@@ -339,7 +343,16 @@ pub struct TreeRankModel {
 impl TreeRankModel {
     /// A tree without pruning.
     pub(super) fn unpruned(tree: RankingTree) -> Self {
-        Self { tree, cross_validation: None, penalization: None, validation: None }
+        Self { tree, cross_validation: None, bound: None, penalization: None, validation: None }
+    }
+
+    /// By how much another tree of as many leaves could exceed the AUC up to `max_fpr` of the
+    /// training rows, standardised; `None` unless all trees were searched.
+    #[must_use]
+    pub fn gap(&self, max_fpr: f64) -> Option<f64> {
+        let sums: Vec<ClassSums> = self.tree.nodes().iter().map(|node| node.sums).collect();
+        // The cuts move beyond the bins of the search, so that the tree may exceed the bound.
+        self.bound.map(|bound| (bound - self.tree.auc_up_to(max_fpr, &sums)).max(0.0))
     }
 
     /// For each feature its number of categories, or `None` if it is numeric.

@@ -15,7 +15,7 @@ use crate::data::{
 };
 use crate::formula::Test;
 use crate::tree::model::{RankingTree, TreeFrame};
-use crate::tree::search::TreesBySize;
+use crate::tree::search::SearchedTrees;
 use crate::{Interrupt, RankError};
 
 impl TreeRankParams {
@@ -105,13 +105,13 @@ pub(super) struct WithRates<'a, R> {
 }
 
 impl<R: RowTally + Copy> WithRates<'_, R> {
-    /// Trees that `found` finds on some of the rows with columns of rates, as trees without them;
-    /// `None` if there are no rates.
-    fn with_rates_of(
+    /// What `work` returns for some of the rows with columns of rates, and these; `None` if there
+    /// are no rates.
+    fn on_rates<F>(
         &self,
         subset: &Subset,
-        found: impl Fn(&TreeGrower<'_, R>, Vec<u32>) -> Result<Vec<RankingTree>, RankError>,
-    ) -> Result<Option<Vec<RankingTree>>, RankError> {
+        work: impl Fn(&TreeGrower<'_, R>, Vec<u32>) -> Result<F, RankError>,
+    ) -> Result<Option<(F, RateColumns)>, RankError> {
         let TreesInMemory { grower, interrupt, .. } = &self.rows;
         let (columns, labels) = (grower.sample.columns, grower.sample.labels);
         let rows = self.rows.rows(subset);
@@ -124,8 +124,8 @@ impl<R: RowTally + Copy> WithRates<'_, R> {
         let binned = rates.codes_of_either(columns, grower.sample.binned, interrupt)?;
         let params = self.params.with_rates(&rates);
         let grower = TreeGrower::new(&with_rates, &binned, labels, &params, None, interrupt)?;
-        let trees = found(&grower.counted_by(self.row_tally, None), rows)?;
-        Ok(Some(trees.into_iter().map(|tree| tree.without_rates(&rates)).collect()))
+        let found = work(&grower.counted_by(self.row_tally, None), rows)?;
+        Ok(Some((found, rates)))
     }
 }
 
@@ -146,20 +146,22 @@ impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
 
     fn grow(&self, subset: &Subset) -> Result<RankingTree, RankError> {
         let TreesInMemory { seed, interrupt, .. } = &self.rows;
-        let of_rates = self.with_rates_of(subset, |grower, rows| {
-            grower.grow(rows, *seed, interrupt).map(|tree| vec![tree])
-        })?;
-        match of_rates {
-            Some(mut trees) => Ok(trees.pop().expect("one was grown")),
+        let grow = |grower: &TreeGrower<'_, R>, rows| grower.grow(rows, *seed, interrupt);
+        match self.on_rates(subset, grow)? {
+            Some((tree, rates)) => Ok(tree.without_rates(&rates)),
             None => self.rows.grow(subset),
         }
     }
 
-    fn search(&self, subset: &Subset) -> Result<TreesBySize, RankError> {
+    fn search(&self, subset: &Subset) -> Result<SearchedTrees, RankError> {
         let TreesInMemory { seed, interrupt, .. } = &self.rows;
-        let of_rates =
-            self.with_rates_of(subset, |grower, rows| grower.search(&rows, *seed, interrupt))?;
-        of_rates.map_or_else(|| self.rows.search(subset), Ok)
+        let search =
+            |grower: &TreeGrower<'_, R>, rows: Vec<u32>| grower.search(&rows, *seed, interrupt);
+        let Some((found, rates)) = self.on_rates(subset, search)? else {
+            return self.rows.search(subset);
+        };
+        let trees = found.trees.into_iter().map(|tree| tree.without_rates(&rates)).collect();
+        Ok(SearchedTrees { trees, ..found })
     }
 
     fn sums_of_nodes(

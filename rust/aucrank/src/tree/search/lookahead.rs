@@ -1,14 +1,14 @@
 //! The tree of a few leaves with a large sum of leaf values: each cut of a node, with each division
-//! of its leaves between the sides, is judged by what leaf-by-leaf growth then finds on both.
+//! of its leaves between the sides, is judged by what leaf-by-leaf growth then finds on both; then
+//! those that growth judges best, or all, by a search of both.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::SearchExtent;
 use super::area_slopes::AreaSlopes;
 use super::places::{PlaceCut, PlacedRows};
 use crate::data::{ClassSums, Tally};
 use crate::{Interrupt, RankError, parallel};
-
-/// Cuts that are judged again with one level less of lookahead on both sides: those that growth
-/// judges best.
-const WIDTH: usize = 12;
 
 /// A gain of less is rounding.
 const LEAST_GAIN: f64 = 1e-12;
@@ -112,16 +112,13 @@ impl<T> GrowthMemory<T> {
 pub(super) struct Lookahead<'a, T> {
     pub(super) rows: &'a PlacedRows<T>,
     pub(super) slopes: &'a AreaSlopes,
-    /// Levels of cuts that are searched before growth judges.
-    pub(super) levels: usize,
+    pub(super) extent: SearchExtent,
     pub(super) interrupt: &'a Interrupt,
+    /// Set once the time is over: what is found then may not be the best.
+    pub(super) is_cut_short: &'a AtomicBool,
 }
 
 impl<T: Tally> Lookahead<'_, T> {
-    fn with_levels(self, levels: usize) -> Self {
-        Self { levels, ..self }
-    }
-
     fn may_cut(&self, total: ClassSums, depth: usize) -> bool {
         depth > 0 && total.is_mixed() && total.rows >= 2 * self.rows.least
     }
@@ -295,16 +292,22 @@ impl<T: Tally> Lookahead<'_, T> {
         for cut in &judged {
             cut.improve(&mut best);
         }
-        if self.levels > 1 {
+        // Growth of a side by one cut is the best there is.
+        let is_exact = most <= 3 || node.depth <= 2;
+        if let Some((width, extent)) = self.extent.below().filter(|_| !is_exact) {
             judged.sort_by(|a, b| b.merit().total_cmp(&a.merit()));
-            judged.truncate(WIDTH);
-            let deeper = parallel::try_map(judged, |JudgedCut { cut, .. }| {
+            judged.truncate(width);
+            let deeper = parallel::try_map(judged, |JudgedCut { cut, sides }| {
+                if self.interrupt.is_over() {
+                    self.is_cut_short.store(true, Ordering::Relaxed);
+                    return Ok(JudgedCut { cut, sides });
+                }
                 let sides = self.rows.sides(node.rows, cut);
                 let [low, high] = sides.each_ref().map(|rows| {
                     let cells = self.rows.histogram(rows);
                     let total = self.rows.sums(rows);
                     let side = SearchNode { rows, cells: &cells, total, depth: node.depth - 1 };
-                    let found = self.with_levels(self.levels - 1).by_size(side, most - 1)?;
+                    let found = Self { extent, ..*self }.by_size(side, most - 1)?;
                     Ok(found.into_iter().map(|best| best.value).collect())
                 });
                 Ok(JudgedCut { cut, sides: [low?, high?] })

@@ -15,13 +15,15 @@ mod lookahead;
 mod moves;
 mod places;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde::{Deserialize, Serialize};
 
 use self::area_slopes::{AreaSlopes, CurveStep, area};
 use self::lookahead::{FoundTrees, Lookahead, PlacedTree, SearchNode};
 use self::moves::MovedTree;
 use self::places::{PlaceCut, PlacedRows};
-use crate::data::{ClassSums, RowTally, RowUnits, hold_out};
+use crate::data::{ClassSums, RowTally, RowUnits, Tally, hold_out};
 use crate::tree::model::RankingTree;
 use crate::tree::sample::Sample;
 use crate::{Interrupt, RankError};
@@ -39,20 +41,46 @@ const LEAST_GAP: f64 = 1e-5;
 const MOST_ROWS: usize = 30_000;
 const SEARCHED_ROWS: usize = 20_000;
 
+/// Cuts of a node that are judged by a search of both sides: those that growth judges best.
+const WIDTH: usize = 12;
+
+/// Which trees of a few leaves are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchExtent {
+    /// Those whose upper levels of cuts, as many as given, are tried in all ways before growth
+    /// judges; at least 1. Below the first level, the best by growth are tried.
+    Lookahead(usize),
+    /// All, as long as time permits.
+    All,
+}
+
+impl SearchExtent {
+    /// How many cuts of a node are judged by a search of both sides, and that search; `None` if
+    /// growth judges.
+    fn below(self) -> Option<(usize, Self)> {
+        match self {
+            Self::All => Some((usize::MAX, Self::All)),
+            Self::Lookahead(levels @ 2..) => Some((WIDTH, Self::Lookahead(levels - 1))),
+            Self::Lookahead(_) => None,
+        }
+    }
+}
+
 /// How a tree of a few leaves is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchParams {
-    /// Levels of cuts that are searched before growth judges; at least 1.
-    pub lookahead: usize,
+    /// Which trees.
+    pub extent: SearchExtent,
     /// Maximum number of places of a feature, at quantiles, between which cuts are searched; from 2
-    /// to 255. They then move over all bins.
+    /// to 255. The cuts found then move over all bins.
     pub n_bins: usize,
 }
 
 impl Default for SearchParams {
     fn default() -> Self {
-        Self { lookahead: 1, n_bins: 16 }
+        Self { extent: SearchExtent::Lookahead(1), n_bins: 16 }
     }
 }
 
@@ -61,7 +89,7 @@ impl SearchParams {
         let bad = |name, value: usize, rule| {
             Err(RankError::BadParameter { name, value: value.to_string(), rule })
         };
-        if self.lookahead == 0 {
+        if self.extent == SearchExtent::Lookahead(0) {
             return bad("lookahead", 0, "at least 1");
         }
         if !(2..=places::MOST_PLACES).contains(&self.n_bins) {
@@ -71,8 +99,15 @@ impl SearchParams {
     }
 }
 
-/// Trees found by a search: with at most 1, 2, ... leaves, none of less area than the one before.
-pub(super) type TreesBySize = Vec<RankingTree>;
+/// Trees found by a search.
+#[derive(Debug)]
+pub(super) struct SearchedTrees {
+    /// With at most 1, 2, ... leaves, none of less area than the one before.
+    pub(super) trees: Vec<RankingTree>,
+    /// Upper bound on the AUC up to `max_fpr`, standardised, of every tree with at most so many leaves between the bins of the search, if
+    /// all trees were searched.
+    pub(super) bounds: Vec<Option<f64>>,
+}
 
 /// Searches trees on some rows of a sample, in ascending order.
 pub(super) fn search<R: RowTally + Copy>(
@@ -82,35 +117,37 @@ pub(super) fn search<R: RowTally + Copy>(
     params: &SearchParams,
     seed: u64,
     interrupt: &Interrupt,
-) -> Result<TreesBySize, RankError> {
+) -> Result<SearchedTrees, RankError> {
     let grow = sample.params;
     let most = grow.max_leaves.unwrap_or(USUAL_LEAVES);
     let (fine, tests) = PlacedRows::of(sample, rows, units, grow.min_samples_leaf);
-    let searched = searched_rows(sample, rows, seed, interrupt)?;
-    let (coarse, bounds) = fine.coarse(&searched, params.n_bins);
-    let all: Vec<u32> = (0..coarse.n_rows() as u32).collect();
-    let found = if coarse.sums(&all).is_mixed() {
-        by_rounds(&coarse, params, most, grow.max_depth, grow.max_fpr, interrupt)?
-    } else {
-        Vec::new()
+    let searched = match params.extent {
+        SearchExtent::All => (0..rows.len() as u32).collect(),
+        SearchExtent::Lookahead(_) => searched_rows(sample, rows, seed, interrupt)?,
     };
+    let (coarse, bounds) = fine.coarse(&searched, params.n_bins);
+    let limits = TreeLimits { leaves: most, depth: grow.max_depth, max_fpr: grow.max_fpr };
+    let found = by_rounds(&coarse, params.extent, limits, interrupt)?;
     let place = |cut: PlaceCut| PlaceCut { bound: bounds[cut.feature][cut.bound], ..cut };
     let root = PlacedTree::Leaf(ClassSums::default());
     let mut trees = vec![MovedTree::new(&fine, &root, place, grow.max_fpr)];
-    for tree in found {
-        let mut moved = MovedTree::new(&fine, &tree, place, grow.max_fpr);
+    for tree in &found.trees {
+        let mut moved = MovedTree::new(&fine, tree, place, grow.max_fpr);
         moved.improve(interrupt)?;
         trees.push(moved);
     }
     let mut kept: Vec<&MovedTree<'_, _>> = Vec::with_capacity(trees.len());
     for tree in &trees {
-        let price = |tree: &MovedTree<'_, _>| grow.min_gain * tree.n_leaves() as f64;
-        let is_better = kept.last().is_none_or(|last: &&MovedTree<'_, _>| {
-            tree.area() - price(tree) > last.area() - price(last)
-        });
-        kept.push(if is_better { tree } else { kept[kept.len() - 1] });
+        let merit = |tree: &MovedTree<'_, _>| tree.area() - grow.min_gain * tree.n_leaves() as f64;
+        let best = kept.last().copied().unwrap_or(tree);
+        kept.push(if merit(tree) > merit(best) { tree } else { best });
     }
-    Ok(kept.into_iter().map(|tree| tree.to_tree(&tests, &sample.frame)).collect())
+    let trees = kept.into_iter().map(|tree| tree.to_tree(&tests, &sample.frame)).collect();
+    // From 1/2 for an uninformative ranking to 1, as partial areas are compared.
+    let (least, largest) = (grow.max_fpr * grow.max_fpr / 2.0, grow.max_fpr);
+    let standardised = |area: f64| 0.5 + 0.5 * (area - least) / (largest - least);
+    let bounds = found.bounds.into_iter().map(|bound| bound.map(standardised)).collect();
+    Ok(SearchedTrees { trees, bounds })
 }
 
 /// Positions of the rows on which trees are searched, among those given: all, or a random sample.
@@ -134,54 +171,77 @@ fn searched_rows<R: RowTally + Copy>(
         drawn.next_if_eq(&row).is_some()
     };
     let is_drawn: Vec<bool> = rows.iter().copied().map(is_drawn).collect();
-    Ok(all.filter(|&position| is_drawn[position as usize]).collect())
+    let searched: Vec<u32> = all.clone().filter(|&at| is_drawn[at as usize]).collect();
+    let sums: ClassSums = searched.iter().map(|&at| sample.sums(rows[at as usize])).sum();
+    Ok(if sums.is_mixed() { searched } else { all.collect() })
 }
 
-/// The tree of largest area that the rounds find with 2, 3, ... leaves.
-fn by_rounds<T: crate::data::Tally>(
-    rows: &PlacedRows<T>,
-    params: &SearchParams,
-    most: usize,
+/// Limits of the trees that are searched.
+#[derive(Debug, Clone, Copy)]
+struct TreeLimits {
+    leaves: usize,
     depth: usize,
     max_fpr: f64,
+}
+
+/// What the rounds have found.
+struct FoundByRounds {
+    /// The tree of largest area with 2, 3, ... leaves.
+    trees: Vec<PlacedTree>,
+    /// As [`SearchedTrees::bounds`].
+    bounds: Vec<Option<f64>>,
+}
+
+/// Searches trees by guides that follow what was found.
+fn by_rounds<T: Tally>(
+    rows: &PlacedRows<T>,
+    extent: SearchExtent,
+    limits: TreeLimits,
     interrupt: &Interrupt,
-) -> Result<Vec<PlacedTree>, RankError> {
+) -> Result<FoundByRounds, RankError> {
+    let TreeLimits { leaves: most, depth, max_fpr } = limits;
     let all: Vec<u32> = (0..rows.n_rows() as u32).collect();
     let total = rows.sums(&all);
-    let cells = rows.histogram(&all);
-    let mut guide = vec![[1.0, 1.0]];
+    let is_cut_short = AtomicBool::new(false);
     let mut best: Vec<Option<(f64, PlacedTree)>> = vec![None; most - 1];
-    for round in 0..N_ROUNDS {
+    let mut bounds = vec![None; most];
+    let slopes = AreaSlopes::new(vec![[1.0, 1.0]], max_fpr, total);
+    let steps_of = |leaves: Vec<ClassSums>| -> Vec<CurveStep> {
+        leaves.into_iter().map(|sums| slopes.step(sums)).collect()
+    };
+    // Growth by the area of single cuts is the first guide.
+    let cells = rows.histogram(&all);
+    let node = SearchNode { rows: &all, cells: &cells, total, depth };
+    let search =
+        Lookahead { rows, slopes: &slopes, extent, interrupt, is_cut_short: &is_cut_short };
+    let mut guide = steps_of(search.grown_leaves(node, most));
+    for round in 1..=N_ROUNDS {
         let slopes = AreaSlopes::new(guide.clone(), max_fpr, total);
-        let search = Lookahead { rows, slopes: &slopes, levels: params.lookahead, interrupt };
-        let steps = |leaves: Vec<ClassSums>| -> Vec<CurveStep> {
-            leaves.into_iter().map(|sums| slopes.step(sums)).collect()
-        };
-        if round == 0 {
-            // Growth by the area of single cuts is the first guide.
-            let node = SearchNode { rows: &all, cells: &cells, total, depth };
-            guide = steps(search.grown_leaves(node, most));
-            continue;
-        }
-        let mut trees = FoundTrees::new(search, most, depth);
+        let mut trees = FoundTrees::new(Lookahead { slopes: &slopes, ..search }, most, depth);
+        let added = (1.0 + round as f64).recip();
         for n_leaves in (2..=most).rev() {
             let tree = trees.tree(n_leaves)?;
-            let reached = area(&mut steps(tree.leaves()), max_fpr);
+            let mut steps = steps_of(tree.leaves());
+            let reached = area(&mut steps, max_fpr);
+            if n_leaves == most {
+                guide.iter_mut().flatten().for_each(|part| *part *= 1.0 - added);
+                guide.extend(steps.into_iter().map(|step| step.map(|part| added * part)));
+            }
             let best = &mut best[n_leaves - 2];
             if best.as_ref().is_none_or(|(area, _)| reached > *area) {
-                *best = Some((reached, tree.clone()));
-            }
-            if n_leaves == most {
-                let share = 1.0 / (round as f64 + 1.0);
-                guide.iter_mut().flatten().for_each(|part| *part *= 1.0 - share);
-                let added = steps(tree.leaves()).into_iter();
-                guide.extend(added.map(|step| step.map(|part| share * part)));
+                *best = Some((reached, tree));
             }
         }
-        let (reached, _) = best[most - 2].as_ref().expect("a tree was found");
-        if slopes.bound(trees.value(most)) - reached < LEAST_GAP {
+        if extent == SearchExtent::All && !is_cut_short.load(Ordering::Relaxed) {
+            for (n_leaves, bound) in (1..).zip(&mut bounds) {
+                let found = slopes.bound(trees.value(n_leaves));
+                *bound = Some(bound.map_or(found, |bound: f64| bound.min(found)));
+            }
+        }
+        let reached = best[most - 2].as_ref().map_or(0.0, |(reached, _)| *reached);
+        if slopes.bound(trees.value(most)) - reached < LEAST_GAP || interrupt.is_over() {
             break;
         }
     }
-    Ok(best.into_iter().flatten().map(|(_, tree)| tree).collect())
+    Ok(FoundByRounds { trees: best.into_iter().flatten().map(|(_, tree)| tree).collect(), bounds })
 }
