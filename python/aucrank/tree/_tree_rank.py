@@ -151,8 +151,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     gap_ : float or None
         With ``search="optimal"``: by how much the training AUC (up to ``max_fpr``) of any other tree
         of at most ``max_depth`` levels and as many leaves could exceed that of ``tree_``, between
-        the bins of the search; 0 where it is the best of all. None for another search, and where
-        the time was over before all trees were searched once.
+        the bins of the search; 0 where it is the best of all. None for another search.
     feature_importances_ : ndarray of shape (n_features,)
         Square root of the sum of squared gains of the stumps on each feature, in units of AUC (sec.
         5.1 of [2]_). Not available for `DyadicSplit` and `WeightedERM`, whose splits use many
@@ -512,7 +511,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         float or None
             At least 0; None unless all trees were searched.
         """
-        return self._fitted_model.gap(float(self.max_fpr))
+        return self._fitted_model.gap
 
     @property
     def pruning_(self) -> Table | None:

@@ -69,10 +69,11 @@ impl PyTreeRankModel {
         Ok(Some(table))
     }
 
-    /// By how much another tree could exceed the AUC up to `max_fpr` of the tree; `None` if that is
-    /// not known.
-    fn gap(&self, max_fpr: f64) -> Option<f64> {
-        self.0.gap(max_fpr)
+    /// By how much another tree could exceed the training AUC of the tree; `None` if that is not
+    /// known.
+    #[getter]
+    fn gap(&self) -> Option<f64> {
+        self.0.gap
     }
 
     /// Numbers of the external models of the tree.

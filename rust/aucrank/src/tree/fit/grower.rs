@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::searched::search_and_choose;
 use super::{AskLeaves, TreeRankModel, TreeRankParams};
 use crate::data::{
     Binned, ClassSums, Columns, Counts, Folds, Labels, NO_FOLD, RowTally, TwoParts, binding,
@@ -22,7 +21,7 @@ use crate::tree::prune::{
     penalize,
 };
 use crate::tree::sample::Sample;
-use crate::tree::search::{SearchParams, SearchedTrees, search};
+use crate::tree::search::{SearchParams, SearchedTree, search};
 use crate::tree::split::{
     AnyPrepared, DyadicParams, LeafRankParams, LeafRankSplitter, SplitRule, StumpTerms, level_units,
 };
@@ -92,13 +91,13 @@ impl<R: RowTally + Copy> TreeGrower<'_, R> {
         self.rule.grow(&self.sample, rows, seed, interrupt)
     }
 
-    /// Searches trees on some of the rows, in ascending order.
+    /// Searches a tree on some of the rows, in ascending order.
     pub(super) fn search(
         &self,
         rows: &[u32],
         seed: u64,
         interrupt: &Interrupt,
-    ) -> Result<SearchedTrees, RankError> {
+    ) -> Result<SearchedTree, RankError> {
         let units = level_units(&self.sample, rows);
         let params = self.search.expect("a search is asked for");
         search(&self.sample, rows, units.as_ref(), &params, seed, interrupt)
@@ -140,8 +139,8 @@ pub(super) trait Growth: Sync {
         rows: &Self::Subset,
     ) -> Result<Vec<ClassSums>, RankError>;
 
-    /// Searches trees of up to the largest number of leaves on some of the rows.
-    fn search(&self, rows: &Self::Subset) -> Result<SearchedTrees, RankError>;
+    /// Searches a tree on some of the rows.
+    fn search(&self, rows: &Self::Subset) -> Result<SearchedTree, RankError>;
 
     /// Frees data kept elsewhere for a trial tree.
     fn forget(&self, _tree: &RankingTree) {}
@@ -177,9 +176,6 @@ pub(super) fn grow_and_prune<G: Growth>(
     params: &TreeRankParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
-    if params.search.is_some() {
-        return search_and_choose(rows, params, interrupt);
-    }
     match &params.pruning {
         None => Ok(TreeRankModel::unpruned(rows.grow(&rows.all())?)),
         Some(PruningRule::CrossValidation(pruning)) => {
@@ -274,7 +270,7 @@ impl<R: RowTally + Copy> Growth for TreesInMemory<'_, R> {
         self.grower.held_out_sums(tree, &self.rows(rows))
     }
 
-    fn search(&self, rows: &Subset) -> Result<SearchedTrees, RankError> {
+    fn search(&self, rows: &Subset) -> Result<SearchedTree, RankError> {
         self.grower.search(&self.rows(rows), self.seed, self.interrupt)
     }
 
@@ -449,7 +445,7 @@ impl Growth for TreesElsewhere<'_> {
         Ok(self.grow_on(&rows, &frame, view)?.without_rates(&rates))
     }
 
-    fn search(&self, _: &View) -> Result<SearchedTrees, RankError> {
+    fn search(&self, _: &View) -> Result<SearchedTree, RankError> {
         let (name, value) = ("search", "given".to_owned());
         Err(RankError::BadParameter { name, value, rule: SEARCH_ELSEWHERE })
     }

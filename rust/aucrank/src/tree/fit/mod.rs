@@ -1,7 +1,7 @@
 //! From columns to a pruned ranking tree: parameters and fit.
 //!
 //! - `grower`: growth and pruning on rows in memory or elsewhere, also on dyadic cubes; `searched`:
-//!   trees that are searched, and their size;
+//!   trees that are searched;
 //! - `with_rates`: rates of rare categories, and trees on rows whose masses differ between trees.
 
 mod grower;
@@ -31,7 +31,8 @@ use crate::formula::Formula;
 use crate::rows::words::{WordReader, put_sums};
 use crate::rows::{Kept, Mergeable, PartView, Question, RowFrame, TrainingRows};
 use crate::{Interrupt, RankError};
-use grower::{TreesInMemory, fit_best_level, fit_rows, grow_and_prune};
+use grower::{Growth, TreesInMemory, fit_best_level, fit_rows, grow_and_prune};
+use searched::search_and_choose;
 use with_rates::WithRates;
 
 /// Parameters of a ranking tree.
@@ -267,6 +268,18 @@ fn fit_binned<'a>(
     }
 }
 
+/// The tree that grows, or the one that is searched.
+fn found<G: Growth>(
+    rows: &G,
+    params: &TreeRankParams,
+    interrupt: &Interrupt,
+) -> Result<TreeRankModel, RankError> {
+    match params.search {
+        None => grow_and_prune(rows, params, interrupt),
+        Some(_) => search_and_choose(rows, params, interrupt),
+    }
+}
+
 fn fit_counted<'a, R: RowTally + Copy>(
     grower: &TreeGrower<'a, ()>,
     row_tally: R,
@@ -277,10 +290,8 @@ fn fit_counted<'a, R: RowTally + Copy>(
     let grower = grower.counted_by(row_tally, None);
     let rows = TreesInMemory { grower, seed: params.seed, interrupt };
     match rare {
-        None => grow_and_prune(&rows, params, interrupt),
-        Some(rare) => {
-            grow_and_prune(&WithRates { rows, row_tally, rare, params }, params, interrupt)
-        }
+        None => found(&rows, params, interrupt),
+        Some(rare) => found(&WithRates { rows, row_tally, rare, params }, params, interrupt),
     }
 }
 
@@ -328,10 +339,11 @@ pub struct TreeRankModel {
     /// Result of cross-validation. `None` if it was not requested, or if a class has a single
     /// distinct row, so that no fold can be left out; the tree is then not pruned.
     pub cross_validation: Option<CrossValidation>,
-    /// Upper bound on the AUC of the training rows by any tree of as many leaves between the bins of
-    /// the search, standardised as the AUC up to `max_fpr` is; `None` unless all trees were searched.
+    /// By how much another tree of at most as many leaves, between the bins of the search, could
+    /// exceed the AUC of the training rows, that up to `max_fpr` standardised; `None` unless all
+    /// trees were searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bound: Option<f64>,
+    pub gap: Option<f64>,
     /// Result of the penalty for each number of leaves, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalization: Option<Penalization>,
@@ -343,16 +355,7 @@ pub struct TreeRankModel {
 impl TreeRankModel {
     /// A tree without pruning.
     pub(super) fn unpruned(tree: RankingTree) -> Self {
-        Self { tree, cross_validation: None, bound: None, penalization: None, validation: None }
-    }
-
-    /// By how much another tree of as many leaves could exceed the AUC up to `max_fpr` of the
-    /// training rows, standardised; `None` unless all trees were searched.
-    #[must_use]
-    pub fn gap(&self, max_fpr: f64) -> Option<f64> {
-        let sums: Vec<ClassSums> = self.tree.nodes().iter().map(|node| node.sums).collect();
-        // The cuts move beyond the bins of the search, so that the tree may exceed the bound.
-        self.bound.map(|bound| (bound - self.tree.auc_up_to(max_fpr, &sums)).max(0.0))
+        Self { tree, cross_validation: None, gap: None, penalization: None, validation: None }
     }
 
     /// For each feature its number of categories, or `None` if it is numeric.

@@ -1,70 +1,66 @@
-//! Trees that are searched instead of grown, and the choice of their number of leaves.
+//! Trees that are searched, and their choice against those that grow.
 
-use super::grower::Growth;
+use super::grower::{Growth, grow_and_prune};
 use super::{TreeRankModel, TreeRankParams};
-use crate::interrupt::PartCounter;
-use crate::tree::prune::{CrossValidation, PruningRule, SizePath, Validation, ValidationParams};
-use crate::tree::search::SearchedTrees;
+use crate::tree::model::RankingTree;
+use crate::tree::prune::{PruningRule, ValidationParams};
+use crate::tree::search::SearchedTree;
 use crate::{Interrupt, RankError, parallel};
 
-/// Searches trees of up to the largest number of leaves, and chooses among them by the rule in
-/// `params`.
+/// Searches a tree, and keeps it if it ranks rows that it was not fitted to better than the pruned
+/// tree that grows: where the rows are few, what a search gains may be their noise.
 pub(super) fn search_and_choose<G: Growth>(
     rows: &G,
     params: &TreeRankParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
     let max_fpr = params.grow.max_fpr;
-    let chosen = |mut found: SearchedTrees, place: usize| {
-        let bound = found.bounds[place];
-        TreeRankModel { bound, ..TreeRankModel::unpruned(found.trees.swap_remove(place)) }
+    let area_on = |tree: &RankingTree, others: &G::Subset| {
+        Ok::<_, RankError>(tree.auc_up_to(max_fpr, &rows.sums_of_nodes(tree, others)?))
     };
-    let largest = |subset: &G::Subset| {
-        let found = rows.search(subset)?;
-        let last = found.trees.len() - 1;
-        Ok(chosen(found, last))
+    let mut grown = match params.pruning {
+        None | Some(PruningRule::Penalty(_)) => None,
+        Some(_) => Some(grow_and_prune(rows, params, interrupt)?),
     };
-    // The path of the trees found on some rows, and their areas on others.
-    let judged = |[kept, left_out]: &[G::Subset; 2]| {
-        let found = rows.search(kept)?;
-        let path = SizePath::of(&found.trees, max_fpr);
-        let area = |&place: &usize| {
-            let tree = &found.trees[place];
-            Ok(tree.auc_up_to(max_fpr, &rows.sums_of_nodes(tree, left_out)?))
-        };
-        let areas = path.places.iter().map(area).collect::<Result<Vec<f64>, RankError>>()?;
-        Ok((found, path, areas))
-    };
-    match &params.pruning {
-        None | Some(PruningRule::Penalty(_)) => largest(&rows.all()),
-        Some(PruningRule::CrossValidation(pruning)) => {
-            let folds = rows.folds(pruning.n_folds, pruning.seed)?;
-            if folds.len() < 2 {
-                return largest(&rows.all());
-            }
-            let done = PartCounter::new(interrupt, "fold", folds.len());
-            let found = rows.search(&rows.all())?;
-            let SizePath { steps, places } = SizePath::of(&found.trees, max_fpr);
-            let of_folds = parallel::try_map(folds.iter().collect(), |fold| {
-                let (_, path, areas) = judged(fold)?;
-                done.add()?;
-                Ok::<_, RankError>((path, areas))
-            })?;
-            let one_standard_error = pruning.one_standard_error;
-            let validation = CrossValidation::by_price(steps, one_standard_error, |price| {
-                of_folds.iter().map(|(path, areas)| areas[path.step_at(price)]).collect()
-            });
-            let model = chosen(found, places[validation.chosen]);
-            Ok(TreeRankModel { cross_validation: Some(validation), ..model })
-        }
-        Some(PruningRule::Validation(ValidationParams { fraction, seed })) => {
-            let Some(parts) = rows.hold_out(*fraction, *seed)? else {
-                return largest(&rows.all());
-            };
-            let (found, SizePath { steps, places }, auc) = judged(&parts)?;
-            let validation = Validation::of_steps(steps, auc);
-            let model = chosen(found, places[validation.chosen]);
-            Ok(TreeRankModel { validation: Some(validation), ..model })
-        }
+    let (mut searched, mut is_kept) = (None, true);
+    if let Some(PruningRule::Validation(ValidationParams { fraction, seed })) = &params.pruning
+        && let Some([kept, held_out]) = rows.hold_out(*fraction, *seed)?
+        && let Some(model) = &mut grown
+        && let Some(found) = model.validation.take()
+    {
+        let other = rows.search(&kept)?;
+        let found = found.against(&other.tree, area_on(&other.tree, &held_out)?);
+        is_kept = found.chosen == 0;
+        (model.validation, searched) = (Some(found), Some(other));
     }
+    let SearchedTree { tree, bound } = match searched {
+        Some(searched) => searched,
+        None => rows.search(&rows.all())?,
+    };
+    if let Some(PruningRule::CrossValidation(pruning)) = &params.pruning
+        && let Some(model) = &mut grown
+        && let Some(found) = model.cross_validation.take()
+    {
+        let folds = rows.folds(pruning.n_folds, pruning.seed)?;
+        let of_folds = parallel::try_map(folds.iter().collect(), |[kept, left_out]| {
+            area_on(&rows.search(kept)?.tree, left_out)
+        })?;
+        let found = found.against(&tree, of_folds);
+        is_kept = found.chosen == 0;
+        model.cross_validation = Some(found);
+    }
+    let mut model = match grown {
+        Some(model) if is_kept => TreeRankModel { tree, ..model },
+        Some(model) => model,
+        None => TreeRankModel::unpruned(tree),
+    };
+    let reached = area_on_training(&model.tree, max_fpr);
+    // The cuts move beyond the bins of the search, so that the tree may exceed the bound.
+    model.gap = bound.map(|bound| (bound - reached).max(0.0));
+    Ok(model)
+}
+
+fn area_on_training(tree: &RankingTree, max_fpr: f64) -> f64 {
+    let sums: Vec<_> = tree.nodes().iter().map(|node| node.sums).collect();
+    tree.auc_up_to(max_fpr, &sums)
 }

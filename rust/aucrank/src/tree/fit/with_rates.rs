@@ -15,7 +15,7 @@ use crate::data::{
 };
 use crate::formula::Test;
 use crate::tree::model::{RankingTree, TreeFrame};
-use crate::tree::search::SearchedTrees;
+use crate::tree::search::SearchedTree;
 use crate::{Interrupt, RankError};
 
 impl TreeRankParams {
@@ -153,15 +153,14 @@ impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
         }
     }
 
-    fn search(&self, subset: &Subset) -> Result<SearchedTrees, RankError> {
+    fn search(&self, subset: &Subset) -> Result<SearchedTree, RankError> {
         let TreesInMemory { seed, interrupt, .. } = &self.rows;
         let search =
             |grower: &TreeGrower<'_, R>, rows: Vec<u32>| grower.search(&rows, *seed, interrupt);
         let Some((found, rates)) = self.on_rates(subset, search)? else {
             return self.rows.search(subset);
         };
-        let trees = found.trees.into_iter().map(|tree| tree.without_rates(&rates)).collect();
-        Ok(SearchedTrees { trees, ..found })
+        Ok(SearchedTree { tree: found.tree.without_rates(&rates), ..found })
     }
 
     fn sums_of_nodes(

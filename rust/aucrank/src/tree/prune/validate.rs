@@ -77,15 +77,19 @@ impl Validation {
         let path = PruningPath::of(tree);
         let auc: Vec<f64> =
             path.aucs_up_to(max_fpr, tree, sums).into_iter().map(|(auc, _)| auc).collect();
-        let found = Self::of_steps(tree.pruning_path(), auc);
-        (path.tree(tree, found.chosen), found)
-    }
-
-    /// From the steps, the largest tree first, and the AUC of each.
-    pub(in crate::tree) fn of_steps(steps: Vec<PruningStep>, auc: Vec<f64>) -> Self {
         let best = auc.iter().copied().fold(0.0, f64::max);
         let chosen = auc.iter().rposition(|&auc| auc >= best).unwrap_or(0);
-        Self { steps, auc, chosen }
+        (path.tree(tree, chosen), Self { steps: tree.pruning_path(), auc, chosen })
+    }
+
+    /// Puts a tree that is no subtree of the others in front of them, with its AUC on the held-out
+    /// rows; it is chosen if that is larger than that of the tree chosen so far.
+    pub(in crate::tree) fn against(mut self, other: &RankingTree, auc: f64) -> Self {
+        self.chosen = if auc > self.auc[self.chosen] { 0 } else { 1 + self.chosen };
+        self.auc.insert(0, auc);
+        let step = PruningStep { alpha: 0.0, n_leaves: other.n_leaves(), auc: other.auc() };
+        self.steps.insert(0, step);
+        self
     }
 
     pub(in crate::tree) fn check(&self, tree: &RankingTree) -> Result<(), String> {
@@ -265,25 +269,28 @@ pub struct CrossValidation {
 }
 
 impl CrossValidation {
-    /// Summarises the AUCs of the trees of each fold at a price that represents each step, and
-    /// chooses: the largest mean, ties to the smaller tree; or the smallest tree within one standard
-    /// error of it.
-    pub(in crate::tree) fn by_price(
-        steps: Vec<PruningStep>,
-        one_standard_error: bool,
-        of_folds: impl Fn(f64) -> Vec<f64>,
-    ) -> Self {
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    /// Puts a tree that is no subtree of the others in front of them, with its AUC on each fold left
+    /// out; it is chosen if its mean AUC is larger than that of the tree chosen so far.
+    pub(in crate::tree) fn against(self, other: &RankingTree, of_folds: Vec<f64>) -> Self {
+        let step = PruningStep { alpha: 0.0, n_leaves: other.n_leaves(), auc: other.auc() };
+        let of_folds: Vec<Vec<f64>> = of_folds.into_iter().map(|auc| vec![auc]).collect();
+        let mut found = Self::new(vec![step], &of_folds, false);
+        let is_better = found.mean_auc[0] > self.mean_auc[self.chosen];
+        found.chosen = if is_better { 0 } else { 1 + self.chosen };
+        found.steps.extend(self.steps);
+        found.mean_auc.extend(self.mean_auc);
+        found.standard_error.extend(self.standard_error);
+        found
+    }
+
+    /// Summarises the AUCs of each fold, one for each step, and chooses: the largest mean, ties to
+    /// the smaller tree; or the smallest tree within one standard error of it.
+    fn new(steps: Vec<PruningStep>, fold_aucs: &[Vec<f64>], one_standard_error: bool) -> Self {
+        let n_folds = fold_aucs.len();
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / n_folds as f64;
         let (mut mean_auc, mut standard_error) = (Vec::new(), Vec::new());
-        let mut n_folds = 0;
-        for (number, step) in steps.iter().enumerate() {
-            // Between two prices the tree is the same, so their geometric mean represents the
-            // interval.
-            let aucs = of_folds(match steps.get(number + 1) {
-                Some(next) => (step.alpha * next.alpha).sqrt(),
-                None => f64::INFINITY,
-            });
-            n_folds = aucs.len();
+        for step in 0..steps.len() {
+            let aucs: Vec<f64> = fold_aucs.iter().map(|aucs| aucs[step]).collect();
             let centre = mean(&aucs);
             let squares: f64 = aucs.iter().map(|auc| (auc - centre).powi(2)).sum();
             mean_auc.push(centre);
@@ -309,13 +316,19 @@ pub(in crate::tree) fn cross_validate(
     max_fpr: f64,
     one_standard_error: bool,
 ) -> CrossValidation {
-    let score_fold = |(tree, left_out): WithoutFold| {
+    let steps = tree.pruning_path();
+    // Between two prices the tree is the same, so their geometric mean represents the interval.
+    let prices: Vec<f64> = (0..steps.len())
+        .map(|i| match steps.get(i + 1) {
+            Some(next) => (steps[i].alpha * next.alpha).sqrt(),
+            None => f64::INFINITY,
+        })
+        .collect();
+    let score_fold = |(tree, left_out): WithoutFold| -> Vec<f64> {
         let path = PruningPath::of(&tree);
         let aucs = path.aucs_up_to(max_fpr, &tree, &left_out);
-        (path, aucs)
+        prices.iter().map(|&price| aucs[path.step_at(price)].0).collect()
     };
-    let folds = parallel::map(without, score_fold);
-    CrossValidation::by_price(tree.pruning_path(), one_standard_error, |price| {
-        folds.iter().map(|(path, aucs)| aucs[path.step_at(price)].0).collect()
-    })
+    let fold_aucs = parallel::map(without, score_fold);
+    CrossValidation::new(steps, &fold_aucs, one_standard_error)
 }

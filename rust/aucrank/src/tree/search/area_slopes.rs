@@ -11,9 +11,16 @@ use crate::data::ClassSums;
 /// A step of a curve: shares of all negative and of all positive rows.
 pub(super) type CurveStep = [f64; 2];
 
+/// Where a step points: from 0, to the right, to 1, upwards.
+#[inline]
+fn direction([neg, pos]: CurveStep) -> f64 {
+    pos / (neg + pos)
+}
+
 /// Sorts steps into a concave curve.
 fn by_slope(steps: &mut [CurveStep]) {
-    steps.sort_by(|a, b| (b[1] * a[0]).total_cmp(&(a[1] * b[0])));
+    // Not by products across, whose rounding would not be transitive.
+    steps.sort_by(|&a, &b| direction(b).total_cmp(&direction(a)));
 }
 
 /// The area under the concave curve of some steps, up to a false positive rate.
@@ -64,7 +71,7 @@ impl AreaSlopes {
             u += width;
         }
         used.reverse();
-        let directions: Vec<f64> = used.iter().map(|[neg, pos]| pos / (neg + pos)).collect();
+        let directions: Vec<f64> = used.iter().copied().map(direction).collect();
         let mut before = vec![[0.0; 2]];
         for (last, step) in used.iter().enumerate() {
             before.push([before[last][0] + step[0], before[last][1] + step[1]]);
@@ -79,6 +86,7 @@ impl AreaSlopes {
     }
 
     /// The shares of some rows.
+    #[inline]
     pub(super) fn step(&self, sums: ClassSums) -> CurveStep {
         [sums.neg as f64 * self.scales[0], sums.pos as f64 * self.scales[1]]
     }
@@ -87,11 +95,10 @@ impl AreaSlopes {
     #[inline]
     pub(super) fn value(&self, sums: ClassSums) -> f64 {
         let [neg, pos] = self.step(sums);
-        let all = neg + pos;
-        if all <= 0.0 {
+        let direction = direction([neg, pos]);
+        if direction.is_nan() {
             return 0.0;
         }
-        let direction = pos / all;
         let mut place = usize::from(self.starts[(direction * N_PARTS as f64) as usize]);
         while self.directions.get(place).is_some_and(|&other| other < direction) {
             place += 1;

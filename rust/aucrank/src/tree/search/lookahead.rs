@@ -6,9 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::SearchExtent;
 use super::area_slopes::AreaSlopes;
-use super::places::{PlaceCut, PlacedRows};
+use super::places::{PlaceCut, PlacedRows, Sweep};
 use crate::data::{ClassSums, Tally};
 use crate::{Interrupt, RankError, parallel};
+
+/// Features whose cuts are judged in a node, unless all trees are searched.
+const MOST_FEATURES: usize = 40;
 
 /// A gain of less is rounding.
 const LEAST_GAIN: f64 = 1e-12;
@@ -242,24 +245,25 @@ impl<T: Tally> Lookahead<'_, T> {
             by_place[usize::from(self.rows.row(row)[feature])].push(row);
         }
         let mut judged = Vec::new();
-        for order in self.rows.orders(feature) {
-            let rows: Vec<u32> =
-                order.iter().flat_map(|&place| &by_place[place]).copied().collect();
+        let n_known = self.rows.features[feature].n_known;
+        for Sweep { missing_low, most: last } in self.rows.sweeps(feature) {
+            let missing = &by_place[n_known..];
+            let (first, rest) = if missing_low { (missing, &[][..]) } else { (&[][..], missing) };
+            let rows: Vec<u32> = [first, &by_place[..n_known], rest].concat().concat();
             let mut cells = [vec![T::default(); node.cells.len()], node.cells.to_vec()];
             let (mut n_low, mut low) = (0, ClassSums::default());
-            for (end, &place) in order[..order.len() - 1].iter().enumerate() {
+            // Missing values that are low come with the first place.
+            for bound in usize::from(!missing_low)..=last {
+                let place = if bound == 0 { n_known } else { bound - 1 };
                 let more = &by_place[place];
-                if more.is_empty() {
-                    continue;
-                }
-                self.interrupt.check()?;
                 self.rows.add_rows(more, &mut cells[0]);
                 n_low += more.len();
                 low += node.cells[self.rows.features[feature].first + place].sums();
-                if !self.rows.may_cut(feature, low, node.total - low) {
+                let cut = PlaceCut { feature, bound, missing_low };
+                if bound == 0 || more.is_empty() || !self.rows.may_cut(cut, low, node.total - low) {
                     continue;
                 }
-                let Some(cut) = self.rows.cut(feature, &order, end) else { continue };
+                self.interrupt.check()?;
                 let [of_low, of_high] = &mut cells;
                 of_high.clone_from_slice(node.cells);
                 of_high.iter_mut().zip(&*of_low).for_each(|(cell, &part)| *cell -= part);
@@ -275,6 +279,25 @@ impl<T: Tally> Lookahead<'_, T> {
         Ok(judged)
     }
 
+    /// The features whose cuts are judged, ascending: all, or those with the cuts that gain most at
+    /// once.
+    fn tried_features(&self, node: SearchNode<'_, T>) -> Vec<usize> {
+        let n_features = self.rows.features.len();
+        let mut features: Vec<usize> = (0..n_features).collect();
+        if self.extent == SearchExtent::All || n_features <= MOST_FEATURES {
+            return features;
+        }
+        let mut gains = vec![0.0; n_features];
+        self.rows.cuts(node.cells, node.total, |cut, low| {
+            let gain = self.slopes.value(low) + self.slopes.value(node.total - low);
+            gains[cut.feature] = f64::max(gains[cut.feature], gain);
+        });
+        features.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
+        features.truncate(MOST_FEATURES);
+        features.sort_unstable();
+        features
+    }
+
     /// The best found with each number of leaves up to `most`.
     pub(super) fn by_size(
         &self,
@@ -286,7 +309,7 @@ impl<T: Tally> Lookahead<'_, T> {
         if most < 2 || !self.may_cut(node.total, node.depth) {
             return Ok(best);
         }
-        let features = (0..self.rows.features.len()).collect();
+        let features = self.tried_features(node);
         let judged = parallel::try_map(features, |feature| self.judged(feature, node, most))?;
         let mut judged: Vec<JudgedCut> = judged.into_iter().flatten().collect();
         for cut in &judged {
@@ -318,68 +341,25 @@ impl<T: Tally> Lookahead<'_, T> {
         }
         Ok(best)
     }
-}
 
-/// The trees of one search: the tables of the nodes that are reached are kept.
-pub(super) struct FoundTrees<'a, T> {
-    search: Lookahead<'a, T>,
-    most: usize,
-    depth: usize,
-    tables: Vec<(Vec<(PlaceCut, usize)>, BySize)>,
-}
-
-impl<'a, T: Tally> FoundTrees<'a, T> {
-    pub(super) fn new(search: Lookahead<'a, T>, most: usize, depth: usize) -> Self {
-        Self { search, most, depth, tables: Vec::new() }
-    }
-
-    /// The tree with a number of leaves on all rows of the search.
-    pub(super) fn tree(&mut self, n_leaves: usize) -> Result<PlacedTree, RankError> {
-        let rows: Vec<u32> = (0..self.search.rows.n_rows() as u32).collect();
-        self.subtree(&mut Vec::new(), &rows, n_leaves)
-    }
-
-    /// The best sum of values that was found for a number of leaves.
-    pub(super) fn value(&self, n_leaves: usize) -> f64 {
-        self.tables[0].1[n_leaves - 1].value
-    }
-
-    fn subtree(
-        &mut self,
-        path: &mut Vec<(PlaceCut, usize)>,
+    /// The tree found on some rows with at most so many leaves, and the sum of its values.
+    pub(super) fn tree(
+        &self,
         rows: &[u32],
+        depth: usize,
         n_leaves: usize,
-    ) -> Result<PlacedTree, RankError> {
-        let total = self.search.rows.sums(rows);
-        if n_leaves < 2 {
-            return Ok(PlacedTree::Leaf(total));
-        }
-        let known =
-            self.tables.iter().position(|(of, table)| of == path && table.len() >= n_leaves);
-        let place = if let Some(place) = known {
-            place
-        } else {
-            let cells = self.search.rows.histogram(rows);
-            let depth = self.depth - path.len();
-            let node = SearchNode { rows, cells: &cells, total, depth };
-            // Below the root another number of leaves rarely leads to the same node.
-            let most = if path.is_empty() { self.most } else { n_leaves };
-            let table = self.search.by_size(node, most)?;
-            self.tables.push((path.clone(), table));
-            self.tables.len() - 1
+    ) -> Result<(f64, PlacedTree), RankError> {
+        let total = self.rows.sums(rows);
+        let cells = self.rows.histogram(rows);
+        let node = SearchNode { rows, cells: &cells, total, depth };
+        let BestWith { value, cut } = self.by_size(node, n_leaves)?[n_leaves - 1];
+        let Some((cut, n_low)) = cut else {
+            return Ok((value, PlacedTree::Leaf(total)));
         };
-        let Some((cut, n_low)) = self.tables[place].1[n_leaves - 1].cut else {
-            return Ok(PlacedTree::Leaf(total));
-        };
-        let mut sides = Vec::with_capacity(2);
-        let leaves = [n_low, n_leaves - n_low];
-        for (side, rows) in self.search.rows.sides(rows, cut).into_iter().enumerate() {
-            path.push((cut, side));
-            sides.push(self.subtree(path, &rows, leaves[side])?);
-            path.pop();
-        }
-        let high = sides.pop().expect("two sides");
-        let low = sides.pop().expect("two sides");
-        Ok(PlacedTree::Split(cut, Box::new([low, high])))
+        let [low, high] = self.rows.sides(rows, cut);
+        // The search of a side may find more than growth promised for it.
+        let (of_low, low) = self.tree(&low, depth - 1, n_low)?;
+        let (of_high, high) = self.tree(&high, depth - 1, n_leaves - n_low)?;
+        Ok((of_low + of_high, PlacedTree::Split(cut, Box::new([low, high]))))
     }
 }

@@ -8,20 +8,25 @@
 //!
 //! - `area_slopes`: the area, and the bound of a guide; `places`: the rows, each feature in ordered
 //!   places;
-//! - `lookahead`: search by lookahead; `moves`: moves of cuts.
+//! - `lookahead`: search by lookahead; `near_best`: all trees that come near the best; `moves`:
+//!   moves of cuts.
 
 mod area_slopes;
 mod lookahead;
 mod moves;
+mod near_best;
 mod places;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use self::area_slopes::{AreaSlopes, CurveStep, area};
-use self::lookahead::{FoundTrees, Lookahead, PlacedTree, SearchNode};
+use self::lookahead::{Lookahead, PlacedTree, SearchNode};
 use self::moves::MovedTree;
+use self::near_best::NearBest;
 use self::places::{PlaceCut, PlacedRows};
 use crate::data::{ClassSums, RowTally, RowUnits, Tally, hold_out};
 use crate::tree::model::RankingTree;
@@ -31,8 +36,8 @@ use crate::{Interrupt, RankError};
 /// Leaves of a tree that is searched, if their number is not given.
 const USUAL_LEAVES: usize = 8;
 
-/// Rounds in which the guide is improved.
-const N_ROUNDS: usize = 8;
+/// Rounds in which the guide is improved, of lookahead and then of all trees.
+const N_ROUNDS: usize = 4;
 
 /// A round that could gain at most this area ends the search.
 const LEAST_GAP: f64 = 1e-5;
@@ -99,17 +104,16 @@ impl SearchParams {
     }
 }
 
-/// Trees found by a search.
+/// A tree that was searched.
 #[derive(Debug)]
-pub(super) struct SearchedTrees {
-    /// With at most 1, 2, ... leaves, none of less area than the one before.
-    pub(super) trees: Vec<RankingTree>,
-    /// Upper bound on the AUC up to `max_fpr`, standardised, of every tree with at most so many leaves between the bins of the search, if
-    /// all trees were searched.
-    pub(super) bounds: Vec<Option<f64>>,
+pub(super) struct SearchedTree {
+    pub(super) tree: RankingTree,
+    /// Upper bound on the AUC up to `max_fpr`, standardised, of every tree within the limits between
+    /// the bins of the search, if all trees were searched.
+    pub(super) bound: Option<f64>,
 }
 
-/// Searches trees on some rows of a sample, in ascending order.
+/// Searches a tree on some rows of a sample, in ascending order.
 pub(super) fn search<R: RowTally + Copy>(
     sample: &Sample<'_, R>,
     rows: &[u32],
@@ -117,7 +121,7 @@ pub(super) fn search<R: RowTally + Copy>(
     params: &SearchParams,
     seed: u64,
     interrupt: &Interrupt,
-) -> Result<SearchedTrees, RankError> {
+) -> Result<SearchedTree, RankError> {
     let grow = sample.params;
     let most = grow.max_leaves.unwrap_or(USUAL_LEAVES);
     let (fine, tests) = PlacedRows::of(sample, rows, units, grow.min_samples_leaf);
@@ -129,25 +133,13 @@ pub(super) fn search<R: RowTally + Copy>(
     let limits = TreeLimits { leaves: most, depth: grow.max_depth, max_fpr: grow.max_fpr };
     let found = by_rounds(&coarse, params.extent, limits, interrupt)?;
     let place = |cut: PlaceCut| PlaceCut { bound: bounds[cut.feature][cut.bound], ..cut };
-    let root = PlacedTree::Leaf(ClassSums::default());
-    let mut trees = vec![MovedTree::new(&fine, &root, place, grow.max_fpr)];
-    for tree in &found.trees {
-        let mut moved = MovedTree::new(&fine, tree, place, grow.max_fpr);
-        moved.improve(interrupt)?;
-        trees.push(moved);
-    }
-    let mut kept: Vec<&MovedTree<'_, _>> = Vec::with_capacity(trees.len());
-    for tree in &trees {
-        let merit = |tree: &MovedTree<'_, _>| tree.area() - grow.min_gain * tree.n_leaves() as f64;
-        let best = kept.last().copied().unwrap_or(tree);
-        kept.push(if merit(tree) > merit(best) { tree } else { best });
-    }
-    let trees = kept.into_iter().map(|tree| tree.to_tree(&tests, &sample.frame)).collect();
+    let mut moved = MovedTree::new(&fine, &found.tree, place, grow.max_fpr);
+    moved.improve(interrupt)?;
+    let tree = moved.to_tree(&tests, &sample.frame);
     // From 1/2 for an uninformative ranking to 1, as partial areas are compared.
     let (least, largest) = (grow.max_fpr * grow.max_fpr / 2.0, grow.max_fpr);
     let standardised = |area: f64| 0.5 + 0.5 * (area - least) / (largest - least);
-    let bounds = found.bounds.into_iter().map(|bound| bound.map(standardised)).collect();
-    Ok(SearchedTrees { trees, bounds })
+    Ok(SearchedTree { tree, bound: found.bound.map(standardised) })
 }
 
 /// Positions of the rows on which trees are searched, among those given: all, or a random sample.
@@ -186,10 +178,10 @@ struct TreeLimits {
 
 /// What the rounds have found.
 struct FoundByRounds {
-    /// The tree of largest area with 2, 3, ... leaves.
-    trees: Vec<PlacedTree>,
-    /// As [`SearchedTrees::bounds`].
-    bounds: Vec<Option<f64>>,
+    /// The tree of largest area.
+    tree: PlacedTree,
+    /// Upper bound on the area of all trees, if all were searched.
+    bound: Option<f64>,
 }
 
 /// Searches trees by guides that follow what was found.
@@ -203,8 +195,6 @@ fn by_rounds<T: Tally>(
     let all: Vec<u32> = (0..rows.n_rows() as u32).collect();
     let total = rows.sums(&all);
     let is_cut_short = AtomicBool::new(false);
-    let mut best: Vec<Option<(f64, PlacedTree)>> = vec![None; most - 1];
-    let mut bounds = vec![None; most];
     let slopes = AreaSlopes::new(vec![[1.0, 1.0]], max_fpr, total);
     let steps_of = |leaves: Vec<ClassSums>| -> Vec<CurveStep> {
         leaves.into_iter().map(|sums| slopes.step(sums)).collect()
@@ -215,33 +205,55 @@ fn by_rounds<T: Tally>(
     let search =
         Lookahead { rows, slopes: &slopes, extent, interrupt, is_cut_short: &is_cut_short };
     let mut guide = steps_of(search.grown_leaves(node, most));
-    for round in 1..=N_ROUNDS {
+    let mut best = FoundByRounds { tree: PlacedTree::Leaf(total), bound: None };
+    let mut reached = area(&mut steps_of(best.tree.leaves()), max_fpr);
+    let mut tightest = None;
+    // All trees are searched from where lookahead ends.
+    let first = if extent == SearchExtent::All { SearchExtent::Lookahead(1) } else { extent };
+    let rounds = std::iter::repeat_n(first, N_ROUNDS);
+    let of_all = std::iter::repeat_n(SearchExtent::All, N_ROUNDS).filter(|_| first != extent);
+    for (round, extent) in (1..).zip(rounds.chain(of_all)) {
+        if round > 1 && interrupt.is_over() {
+            break;
+        }
         let slopes = AreaSlopes::new(guide.clone(), max_fpr, total);
-        let mut trees = FoundTrees::new(Lookahead { slopes: &slopes, ..search }, most, depth);
+        let search = Lookahead { slopes: &slopes, extent, ..search };
+        let (value, tree) = search.tree(&all, depth, most)?;
+        let bound = slopes.bound(value);
+        let is_proven = extent == SearchExtent::All && !is_cut_short.load(Ordering::Relaxed);
+        if is_proven && best.bound.is_none_or(|least| bound < least) {
+            (best.bound, tightest) = (Some(bound), Some(slopes));
+        }
+        let mut steps = steps_of(tree.leaves());
+        let of_tree = area(&mut steps, max_fpr);
+        if of_tree > reached {
+            (reached, best.tree) = (of_tree, tree);
+        }
         let added = (1.0 + round as f64).recip();
-        for n_leaves in (2..=most).rev() {
-            let tree = trees.tree(n_leaves)?;
-            let mut steps = steps_of(tree.leaves());
-            let reached = area(&mut steps, max_fpr);
-            if n_leaves == most {
-                guide.iter_mut().flatten().for_each(|part| *part *= 1.0 - added);
-                guide.extend(steps.into_iter().map(|step| step.map(|part| added * part)));
-            }
-            let best = &mut best[n_leaves - 2];
-            if best.as_ref().is_none_or(|(area, _)| reached > *area) {
-                *best = Some((reached, tree));
-            }
-        }
-        if extent == SearchExtent::All && !is_cut_short.load(Ordering::Relaxed) {
-            for (n_leaves, bound) in (1..).zip(&mut bounds) {
-                let found = slopes.bound(trees.value(n_leaves));
-                *bound = Some(bound.map_or(found, |bound: f64| bound.min(found)));
-            }
-        }
-        let reached = best[most - 2].as_ref().map_or(0.0, |(reached, _)| *reached);
-        if slopes.bound(trees.value(most)) - reached < LEAST_GAP || interrupt.is_over() {
+        guide.iter_mut().flatten().for_each(|part| *part *= 1.0 - added);
+        guide.extend(steps.into_iter().map(|step| step.map(|part| added * part)));
+        if is_proven && bound - reached < LEAST_GAP {
             break;
         }
     }
-    Ok(FoundByRounds { trees: best.into_iter().flatten().map(|(_, tree)| tree).collect(), bounds })
+    if extent == SearchExtent::All && best.bound.is_none() {
+        // No tree ranks better than one with a leaf for each combination of places.
+        let finest = rows.sums_of_distinct();
+        best.bound = Some(area(&mut steps_of(finest), max_fpr));
+    }
+    if let Some(slopes) = &tightest {
+        // Every tree of larger area is among those whose values add up to as much.
+        let least = reached - slopes.bound(0.0);
+        let all = NearBest::new(Lookahead { slopes, ..search });
+        if let Some(listed) = all.trees(most, depth, least)? {
+            for (_, tree) in listed {
+                let of_tree = area(&mut steps_of(tree.leaves()), max_fpr);
+                if of_tree > reached {
+                    (reached, best.tree) = (of_tree, tree);
+                }
+            }
+            best.bound = Some(reached);
+        }
+    }
+    Ok(best)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::area_slopes::{CurveStep, area};
 use super::lookahead::PlacedTree;
-use super::places::{PlaceCut, PlaceTests, PlacedRows};
+use super::places::{PlaceCut, PlaceTests, PlacedRows, Sweep};
 use crate::data::{ClassSums, Tally};
 use crate::tree::model::{Node, NodeSplit, RankingTree, SplitForm, TreeFrame};
 use crate::{Interrupt, RankError, parallel};
@@ -120,10 +120,6 @@ impl<'a, T: Tally> MovedTree<'a, T> {
         area(&mut steps, self.max_fpr)
     }
 
-    pub(super) fn n_leaves(&self) -> usize {
-        self.nodes.len().div_ceil(2)
-    }
-
     /// Moves cuts until none gains.
     pub(super) fn improve(&mut self, interrupt: &Interrupt) -> Result<(), RankError> {
         for _ in 0..MOST_ROUNDS {
@@ -193,7 +189,7 @@ impl<'a, T: Tally> MovedTree<'a, T> {
         let Some((cut, [low, high])) = self.nodes[node].split else { return true };
         let (of_low, of_high) = leaves.split_at(self.leaves(low).len());
         let [sums_low, sums_high] = [of_low, of_high].map(|side| side.iter().copied().sum());
-        self.rows.may_cut(cut.feature, sums_low, sums_high)
+        self.rows.may_cut(cut, sums_low, sums_high)
             && self.keeps_directions(low, of_low)
             && self.keeps_directions(high, of_high)
     }
@@ -216,39 +212,41 @@ impl<'a, T: Tally> MovedTree<'a, T> {
             cells.into_iter().map(sums).collect::<Vec<Vec<ClassSums>>>()
         });
         let mut steps = Vec::new();
-        for order in self.rows.orders(feature) {
-            for swaps in [false, true] {
-                let [of_low, of_high] = if swaps { [1, 0] } else { [0, 1] };
-                let mut lows = vec![ClassSums::default(); sides[of_low].len()];
-                let mut highs = vec![ClassSums::default(); sides[of_high].len()];
-                for cell in &cells[of_high] {
-                    highs.iter_mut().zip(cell).for_each(|(sums, &more)| *sums += more);
+        let n_known = self.rows.features[feature].n_known;
+        let variants = self.rows.sweeps(feature).flat_map(|sweep| [(sweep, false), (sweep, true)]);
+        for (Sweep { missing_low, most }, swaps) in variants {
+            let [of_low, of_high] = if swaps { [1, 0] } else { [0, 1] };
+            let mut lows = vec![ClassSums::default(); sides[of_low].len()];
+            let mut highs = vec![ClassSums::default(); sides[of_high].len()];
+            for cell in &cells[of_high] {
+                highs.iter_mut().zip(cell).for_each(|(sums, &more)| *sums += more);
+            }
+            // Missing values that are low come with the first place.
+            for bound in usize::from(!missing_low)..=most {
+                let place = if bound == 0 { n_known } else { bound - 1 };
+                let more = &cells[of_low][place];
+                lows.iter_mut().zip(more).for_each(|(sums, &more)| *sums += more);
+                let less = &cells[of_high][place];
+                highs.iter_mut().zip(less).for_each(|(sums, &less)| *sums -= less);
+                let enough = |sums: &ClassSums| sums.rows >= self.rows.least;
+                if bound == 0
+                    || more.iter().all(|sums| sums.rows == 0)
+                    || !(lows.iter().all(enough) && highs.iter().all(enough))
+                {
+                    continue;
                 }
-                for (end, &place) in order[..order.len() - 1].iter().enumerate() {
-                    let more = &cells[of_low][place];
-                    if more.iter().all(|sums| sums.rows == 0) {
-                        continue;
-                    }
-                    lows.iter_mut().zip(more).for_each(|(sums, &more)| *sums += more);
-                    let less = &cells[of_high][place];
-                    highs.iter_mut().zip(less).for_each(|(sums, &less)| *sums -= less);
-                    let enough = |sums: &ClassSums| sums.rows >= self.rows.least;
-                    if !(lows.iter().all(enough) && highs.iter().all(enough)) {
-                        continue;
-                    }
-                    let Some(cut) = self.rows.cut(feature, &order, end) else { continue };
-                    let all = |sums: &[ClassSums]| sums.iter().copied().sum::<ClassSums>();
-                    if !self.rows.may_cut(feature, all(&lows), all(&highs))
-                        || !self.keeps_directions(roots[of_low], &lows)
-                        || !self.keeps_directions(roots[of_high], &highs)
-                    {
-                        continue;
-                    }
-                    steps.clear();
-                    steps.extend_from_slice(others);
-                    steps.extend(lows.iter().chain(&highs).map(|&sums| self.step(sums)));
-                    visit(Move { area: area(&mut steps, self.max_fpr), cut, swaps });
+                let all = |sums: &[ClassSums]| sums.iter().copied().sum::<ClassSums>();
+                let cut = PlaceCut { feature, bound, missing_low };
+                let is_allowed = self.rows.may_cut(cut, all(&lows), all(&highs))
+                    && self.keeps_directions(roots[of_low], &lows)
+                    && self.keeps_directions(roots[of_high], &highs);
+                if !is_allowed {
+                    continue;
                 }
+                steps.clear();
+                steps.extend_from_slice(others);
+                steps.extend(lows.iter().chain(&highs).map(|&sums| self.step(sums)));
+                visit(Move { area: area(&mut steps, self.max_fpr), cut, swaps });
             }
         }
     }
@@ -258,7 +256,7 @@ impl<'a, T: Tally> MovedTree<'a, T> {
         let node = |MovedNode { split, sums, rows }: &MovedNode| {
             let split = split.map(|(cut, [low, high])| {
                 let [of_low, of_high] = [low, high].map(|side| self.nodes[side].sums);
-                let left_is_low = of_low.cmp_eta(of_high).is_gt();
+                let left_is_low = self.rows.ranks_low_first(cut, of_low, of_high);
                 let test = tests.test(self.rows, cut, &self.rows.histogram(rows), left_is_low);
                 let form = SplitForm::Stump(tests.of_values(&test));
                 let (left, right) = if left_is_low { (low, high) } else { (high, low) };

@@ -5,6 +5,8 @@
 //! the search. Missing numbers have a place of their own, which goes to either side; a missing
 //! category is a category.
 
+use std::cmp::Ordering;
+
 use crate::data::{
     Binned, ClassSums, CodeRule, CodeTest, FeatureBins, RateShrinkage, RowTally, RowUnits, Tally,
     direction,
@@ -27,6 +29,14 @@ pub(super) struct PlaceCut {
     pub(super) missing_low: bool,
 }
 
+/// The cuts of a feature with its missing values on one side, by ascending bounds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sweep {
+    pub(super) missing_low: bool,
+    /// The greatest bound.
+    pub(super) most: usize,
+}
+
 /// A feature of a search.
 #[derive(Debug, Clone)]
 pub(super) struct PlacedFeature {
@@ -46,6 +56,7 @@ impl PlacedFeature {
         self.n_known + usize::from(self.has_missing)
     }
 
+    #[inline]
     fn is_low(&self, cut: PlaceCut, place: usize) -> bool {
         if place == self.n_known { cut.missing_low } else { place < cut.bound }
     }
@@ -57,6 +68,8 @@ pub(super) struct PlacedRows<T> {
     pub(super) features: Vec<PlacedFeature>,
     /// Number of cells of a histogram.
     pub(super) n_cells: usize,
+    /// First cell of each feature.
+    firsts: Vec<usize>,
     /// Row by row.
     places: Vec<u8>,
     pub(super) tallies: Vec<T>,
@@ -149,7 +162,8 @@ impl<T: Tally> PlacedRows<T> {
         for row in 0..tallies.len() {
             places.extend(columns.iter().map(|column| column[row]));
         }
-        Self { features, n_cells, places, tallies, least }
+        let firsts = features.iter().map(|feature| feature.first).collect();
+        Self { features, n_cells, firsts, places, tallies, least }
     }
 
     /// Some of these rows in at most `most` places of about as many rows each; and for each
@@ -193,13 +207,16 @@ impl<T: Tally> PlacedRows<T> {
     }
 
     /// The places of a row.
+    #[inline]
     pub(super) fn row(&self, row: u32) -> &[u8] {
-        let n_features = self.features.len();
+        let n_features = self.firsts.len();
         &self.places[row as usize * n_features..][..n_features]
     }
 
+    #[inline]
     pub(super) fn is_low(&self, cut: PlaceCut, row: u32) -> bool {
-        self.features[cut.feature].is_low(cut, usize::from(self.row(row)[cut.feature]))
+        let place = self.places[row as usize * self.firsts.len() + cut.feature];
+        self.features[cut.feature].is_low(cut, usize::from(place))
     }
 
     /// Divides rows into low and high ones.
@@ -217,6 +234,13 @@ impl<T: Tally> PlacedRows<T> {
         sums.sums()
     }
 
+    /// Class sums of all rows that have the same places, in the order of their places.
+    pub(super) fn sums_of_distinct(&self) -> Vec<ClassSums> {
+        let mut order: Vec<u32> = (0..self.n_rows() as u32).collect();
+        order.sort_unstable_by(|&a, &b| self.row(a).cmp(self.row(b)));
+        order.chunk_by(|&a, &b| self.row(a) == self.row(b)).map(|rows| self.sums(rows)).collect()
+    }
+
     /// Sums by place of every feature.
     pub(super) fn histogram(&self, rows: &[u32]) -> Vec<T> {
         let mut cells = vec![T::default(); self.n_cells];
@@ -227,42 +251,44 @@ impl<T: Tally> PlacedRows<T> {
     pub(super) fn add_rows(&self, rows: &[u32], cells: &mut [T]) {
         for &row in rows {
             let tally = self.tallies[row as usize];
-            for (feature, &place) in self.features.iter().zip(self.row(row)) {
-                cells[feature.first + usize::from(place)] += tally;
+            for (first, &place) in self.firsts.iter().zip(self.row(row)) {
+                cells[first + usize::from(place)] += tally;
             }
         }
     }
 
-    /// The orders of places of a feature in which each cut has what is low first: missing ones
-    /// last, and also first if there are any.
-    pub(super) fn orders(&self, feature: usize) -> Vec<Vec<usize>> {
+    /// The sweeps over the bounds of a feature: with missing values high, and also with them low if
+    /// there are any.
+    pub(super) fn sweeps(&self, feature: usize) -> impl Iterator<Item = Sweep> + use<T> {
         let PlacedFeature { n_known, has_missing, .. } = self.features[feature];
-        let last = (0..self.features[feature].n_places()).collect();
-        if has_missing {
-            vec![last, std::iter::once(n_known).chain(0..n_known).collect()]
-        } else {
-            vec![last]
-        }
+        // All known values are low where missing ones are alone high; the other way round is the
+        // same cut.
+        let high = Sweep { missing_low: false, most: n_known - usize::from(!has_missing) };
+        let low = Sweep { missing_low: true, most: n_known - 1 };
+        std::iter::once(high).chain(has_missing.then_some(low))
     }
 
-    /// The cut whose low side are the first places of an order, up to that at `end`; `None` if all
-    /// missing ones are alone for the second time.
-    pub(super) fn cut(&self, feature: usize, order: &[usize], end: usize) -> Option<PlaceCut> {
-        let PlacedFeature { n_known, .. } = self.features[feature];
-        let missing_low = order[0] == n_known;
-        let bound = if missing_low { end } else { end + 1 };
-        // Missing values alone are already a side of the first order.
-        (!missing_low || bound > 0).then_some(PlaceCut { feature, bound, missing_low })
-    }
-
-    /// Whether a node may be cut so.
-    pub(super) fn may_cut(&self, feature: usize, low: ClassSums, high: ClassSums) -> bool {
+    /// Whether a node may be cut so, given the sums of both sides.
+    #[inline]
+    pub(super) fn may_cut(&self, cut: PlaceCut, low: ClassSums, high: ClassSums) -> bool {
+        let PlacedFeature { direction, n_known, .. } = self.features[cut.feature];
         let is_allowed = || {
-            let direction = self.features[feature].direction;
             let order = high.cmp_eta(low);
-            direction == 0 || (if direction > 0 { order.is_ge() } else { order.is_le() })
+            // The side of missing values is free.
+            direction == 0
+                || cut.bound == n_known
+                || (if direction > 0 { order.is_ge() } else { order.is_le() })
         };
         low.rows >= self.least && high.rows >= self.least && is_allowed()
+    }
+
+    /// Whether the low side of a cut ranks above its high side.
+    pub(super) fn ranks_low_first(&self, cut: PlaceCut, low: ClassSums, high: ClassSums) -> bool {
+        match low.cmp_eta(high) {
+            // Of equal sides the order is that of the feature.
+            Ordering::Equal => self.features[cut.feature].direction < 0,
+            order => order.is_gt(),
+        }
     }
 
     /// Calls `visit` with each cut of a node that divides its rows and is allowed, and with the
@@ -273,18 +299,17 @@ impl<T: Tally> PlacedRows<T> {
         total: ClassSums,
         mut visit: impl FnMut(PlaceCut, ClassSums),
     ) {
-        for (position, feature) in self.features.iter().enumerate() {
-            let cells = &cells[feature.first..][..feature.n_places()];
-            for order in self.orders(position) {
-                let mut low = ClassSums::default();
-                for (end, &place) in order[..order.len() - 1].iter().enumerate() {
-                    let more = cells[place].sums();
+        for (feature, placed) in self.features.iter().enumerate() {
+            let cells = &cells[placed.first..][..placed.n_places()];
+            for Sweep { missing_low, most } in self.sweeps(feature) {
+                let mut low =
+                    if missing_low { cells[placed.n_known].sums() } else { ClassSums::default() };
+                for bound in 1..=most {
+                    let more = cells[bound - 1].sums();
                     low += more;
                     // An empty place moves no row.
-                    if more.rows > 0
-                        && self.may_cut(position, low, total - low)
-                        && let Some(cut) = self.cut(position, &order, end)
-                    {
+                    let cut = PlaceCut { feature, bound, missing_low };
+                    if more.rows > 0 && self.may_cut(cut, low, total - low) {
                         visit(cut, low);
                     }
                 }

@@ -1,0 +1,130 @@
+//! All trees whose leaves add up to nearly as much as the best: the proof that none has a larger
+//! area, and the trees among which the data do not choose.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+use super::SearchExtent;
+use super::lookahead::{BySize, Lookahead, PlacedTree, SearchNode};
+use super::places::PlaceCut;
+use crate::RankError;
+use crate::data::{ClassSums, Tally};
+
+/// Most trees that are listed, and cuts whose sides are searched for them.
+const MOST_TREES: usize = 20_000;
+const MOST_SEARCHED: usize = 20_000;
+
+/// Slack for rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// A tree and the sum of the values of its leaves.
+pub(super) type ValuedTree = (f64, PlacedTree);
+
+/// A node below which trees are listed.
+#[derive(Debug, Clone, Copy)]
+struct ListedNode<'n> {
+    rows: &'n [u32],
+    total: ClassSums,
+    depth: usize,
+}
+
+/// Lists trees by a search of all.
+pub(super) struct NearBest<'a, T> {
+    search: Lookahead<'a, T>,
+    /// Cuts whose sides were searched.
+    n_searched: Cell<usize>,
+}
+
+impl<'a, T: Tally> NearBest<'a, T> {
+    pub(super) fn new(search: Lookahead<'a, T>) -> Self {
+        Self { search, n_searched: Cell::new(0) }
+    }
+
+    /// All trees with at most so many leaves whose values add up to at least `least`; `None` if
+    /// there are too many of them, or the time is over.
+    pub(super) fn trees(
+        &self,
+        n_leaves: usize,
+        depth: usize,
+        least: f64,
+    ) -> Result<Option<Vec<ValuedTree>>, RankError> {
+        let rows: Vec<u32> = (0..self.search.rows.n_rows() as u32).collect();
+        let total = self.search.rows.sums(&rows);
+        let root = ListedNode { rows: &rows, total, depth };
+        let mut found = Vec::new();
+        for n_leaves in 1..=n_leaves {
+            let Some(more) = self.below(root, n_leaves, least - ROUNDING)? else {
+                return Ok(None);
+            };
+            found.extend(more);
+        }
+        Ok(Some(found))
+    }
+
+    fn table(&self, node: ListedNode<'_>, most: usize) -> Result<BySize, RankError> {
+        let cells = self.search.rows.histogram(node.rows);
+        let ListedNode { rows, total, depth } = node;
+        let all = Lookahead { extent: SearchExtent::All, ..self.search };
+        all.by_size(SearchNode { rows, cells: &cells, total, depth }, most)
+    }
+
+    /// Those with exactly so many leaves below a node.
+    fn below(
+        &self,
+        node: ListedNode<'_>,
+        n_leaves: usize,
+        least: f64,
+    ) -> Result<Option<Vec<ValuedTree>>, RankError> {
+        if n_leaves == 1 {
+            let value = self.search.slopes.value(node.total);
+            let leaf = (value, PlacedTree::Leaf(node.total));
+            return Ok(Some(if value >= least { vec![leaf] } else { Vec::new() }));
+        }
+        let mut found = Vec::new();
+        if node.depth == 0 {
+            return Ok(Some(found));
+        }
+        let mut cuts: Vec<PlaceCut> = Vec::new();
+        let cells = self.search.rows.histogram(node.rows);
+        self.search.rows.cuts(&cells, node.total, |cut, _| cuts.push(cut));
+        for cut in cuts {
+            self.search.interrupt.check()?;
+            self.n_searched.set(self.n_searched.get() + 1);
+            if self.n_searched.get() > MOST_SEARCHED || self.search.interrupt.is_over() {
+                return Ok(None);
+            }
+            let rows = self.search.rows.sides(node.rows, cut);
+            let sides = rows.each_ref().map(|rows| {
+                let total = self.search.rows.sums(rows);
+                ListedNode { rows, total, depth: node.depth - 1 }
+            });
+            let [low, high] =
+                [self.table(sides[0], n_leaves - 1)?, self.table(sides[1], n_leaves - 1)?];
+            if self.search.is_cut_short.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            for n_low in 1..n_leaves {
+                let n_high = n_leaves - n_low;
+                let (best_low, best_high) = (low[n_low - 1].value, high[n_high - 1].value);
+                if best_low + best_high < least {
+                    continue;
+                }
+                let lows = self.below(sides[0], n_low, least - best_high)?;
+                let highs = self.below(sides[1], n_high, least - best_low)?;
+                let (Some(lows), Some(highs)) = (lows, highs) else { return Ok(None) };
+                for (of_low, low) in &lows {
+                    for (of_high, high) in &highs {
+                        if of_low + of_high >= least {
+                            let sides = Box::new([low.clone(), high.clone()]);
+                            found.push((of_low + of_high, PlacedTree::Split(cut, sides)));
+                        }
+                    }
+                }
+                if found.len() > MOST_TREES {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(found))
+    }
+}
