@@ -105,6 +105,10 @@ PARAMS: dict[str, dict[str, Values]] = {
     | {
         "max_depth": [1, 3, 10, 60],
         "max_leaves": [None, 2, 7],
+        "search": ["greedy", "greedy", "lookahead"],
+        "lookahead": [1, 2],
+        "search_bins": [2, 8],
+        "time_limit": [None],
         "pruning": [
             "cv",
             None,

@@ -43,6 +43,7 @@ MODELS: dict[str, Any] = {
     "tree_rank_leafrank": TreeRank(split=LeafRank(max_depth=2), **SMALL, pruning=None),
     "tree_rank_penalized": TreeRank(pruning=PenalizedPruning(), leaf_order="tree", **SMALL),
     "tree_rank_validation": TreeRank(pruning="validation", missing="cell_mean", **SMALL),
+    "tree_rank_searched": TreeRank(search="optimal", pruning=None, max_depth=2, search_bins=4),
     "tree_rank_dyadic": TreeRank(split=DyadicSplit(level=1), pruning=None, max_depth=3),
     "ranking_forest": RankingForest(n_estimators=3, oob_score=True, **SMALL),
     "ranking_forest_youden": RankingForest(n_estimators=2, criterion="youden", **SMALL),

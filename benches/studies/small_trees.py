@@ -5,7 +5,8 @@
         [--results small_trees.csv]
 
 Each FOLDER holds Parquet files with columns and a 0/1 column `target`. A tree of TreeRank with more
-leaves than a size is cut to the best of its subtrees of that size, or grown with `max_leaves`.
+leaves than a size is cut to the best of its subtrees of that size, or grown or searched with
+`max_leaves`.
 "shrunk" trees rank their leaves by rates that are shrunk from the root down: the step to a node is
 divided by 1 + penalty / rows of its parent (hierarchical shrinkage, Agarwal and others, 2022), with
 the penalty that is best in five folds of the training rows. FIGS, sums of trees (Tan and others,
@@ -15,8 +16,8 @@ are left out.
 Every fold of a set, setting and size is a row of the results, written as soon as it is known: a
 run that is broken off goes on where it was. The table has for each setting the mean AUC over the
 sets at each size and of the tree as it was grown, of all sets and of each folder, and its number of
-leaves; then what shrinking gains at each size, in points with its standard error over the sets and
-its median. Folds are the first of five.
+leaves; then what shrinking and a search gain at each size, in points with its standard error over
+the sets and its median. Folds are the first of five.
 """
 
 import argparse
@@ -70,7 +71,13 @@ GROWN_TO_SIZE = {
     f"max_leaves, {name}, leaf {least}": setting | {"min_samples_leaf": least}
     for name, setting in {"not pruned": WHOLE, "pruned": {"max_depth": 40}}.items()
     for least in (5, 10, 20)
+} | {
+    "max_leaves": {},
+    "searched": {"search": "lookahead"},
+    "searched, not pruned": {"search": "lookahead", "pruning": None},
 }
+#: What others are compared with.
+BESIDE = dict.fromkeys(("searched", "searched, not pruned", "CART, leaf 20"), "max_leaves")
 #: In place of a size, for the tree as it was grown.
 ANY = "any"
 
@@ -210,7 +217,8 @@ def report(found, sizes, batch_of):
         print(f"{batch}, {len(of_batch)} sets")
         print(table.assign(leaves=leaves).round(4).to_string())
     for label, size in aucs:
-        if label.endswith(SHRUNK) and (plain := label.removesuffix(SHRUNK), size) in aucs:
+        plain = BESIDE.get(label, label.removesuffix(SHRUNK))
+        if plain != label and (plain, size) in aucs:
             gain = gains_of_batches(aucs[label, size], aucs[plain, size], batch_of)
             print(f"{label}, {size} leaves: {gain} points")
 

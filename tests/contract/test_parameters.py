@@ -162,6 +162,10 @@ SHARED = {
 
 #: Values of the others, and of parameters with another meaning in one estimator.
 OWN = {
+    ("TreeRank", "search"): texts("greedy", "lookahead", "optimal"),
+    ("TreeRank", "lookahead"): ints(2),
+    ("TreeRank", "search_bins"): ints(4),
+    ("TreeRank", "time_limit"): [*reals(30.5), 30, None],
     ("TreeRank", "split"): [*SPLITS, "dyadic", DyadicSplit(level=np.int64(1))],
     ("TreeRank", "pruning"): [
         *texts("cv", "penalty", "validation"),
@@ -282,6 +286,9 @@ SMALL = {
     },
 }
 NEEDED = {
+    ("TreeRank", "lookahead"): {"search": "lookahead"},
+    ("TreeRank", "search_bins"): {"search": "lookahead"},
+    ("TreeRank", "time_limit"): {"search": "lookahead"},
     ("AURORA", "validation_fraction"): {"selection": "validation"},
     ("AURORA", "radius"): {"selection": "validation"},
     ("AURORA", "radius_terms"): {"selection": "validation", "radius": "auto"},

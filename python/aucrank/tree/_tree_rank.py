@@ -149,9 +149,10 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         ``aucrank.metrics.roc_auc_score(max_fpr=max_fpr)`` gives it: 1/2 for uninformative scores, 1
         for perfect ones. None if nothing was pruned.
     gap_ : float or None
-        With ``search="optimal"``: by how much the training AUC (up to ``max_fpr``) of any other tree
-        of at most ``max_depth`` levels and as many leaves could exceed that of ``tree_``, between
-        the bins of the search; 0 where it is the best of all. None for another search.
+        With ``search="optimal"``: by how much the training AUC (up to ``max_fpr``) of any other
+        tree of at most ``max_depth`` levels and ``max_leaves`` leaves could exceed that of
+        ``tree_``, between the bins of the search; 0 where it is the best of all. None for another
+        search.
     feature_importances_ : ndarray of shape (n_features,)
         Square root of the sum of squared gains of the stumps on each feature, in units of AUC (sec.
         5.1 of [2]_). Not available for `DyadicSplit` and `WeightedERM`, whose splits use many
@@ -189,6 +190,26 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     (``benches/studies/tree_defaults.py``): stumps, leaves ranked by eta, and five rows per leaf
     reach 0.862; the tree of the papers, LeafRank of depth 3 with leaves ranked from left to right,
     0.848 (``TreeRank(split="leafrank", min_samples_leaf=1, leaf_order="tree")``).
+
+    A search looks for the tree as a whole. The AUC of a tree is no sum over its leaves, but it is
+    at most a sum of values that another curve gives them, the *guide*: with the slopes ``s(u)`` of
+    the guide at the false positive rate ``u``, ``ROC(u)`` is at most ``s(u) u`` plus the sum of
+    ``max(p - s(u) n, 0)`` over leaves with the shares ``p`` and ``n`` of the classes, and equal to
+    it where the guide is the curve of the tree itself. In each round the tree with the largest sum
+    is searched, and the guide becomes a mean of the curves found so far; at the end each split
+    moves to the feature and place with which the whole tree has the largest AUC. "lookahead" judges
+    each split, with each division of the leaves between its sides, by what growth then finds on
+    both; "optimal" by a search of both, so that the least sum of any round bounds the AUC of all
+    trees. Where few trees come as near as that, all of them are compared, and ``gap_`` is 0. More
+    than 30,000 rows are searched on a sample of 20,000, by "lookahead" only; splits move on all
+    rows. A node with more than 40 features is cut by those whose single splits gain most.
+
+    The more trees are compared, the more of what is gained on the training rows is their noise. So
+    with ``pruning="cv"`` or "validation" the searched tree competes on rows left out with the one
+    that grows and is pruned, and is kept if its AUC there is larger: it is the first row of
+    ``pruning_``. The folds take as many searches. Categories are in the order of their shrunken
+    rates; with a search ``split`` is "orthogonal", ``missing`` "learn" and ``leaf_order`` "eta",
+    and rows are in memory.
 
     References
     ----------
@@ -414,6 +435,8 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     def _check_for_dataset(self) -> None:
         super()._check_for_dataset()
         check_stumps_of_dataset(self)
+        if self.search != "greedy":
+            raise refuse_for_dataset("search", self.search, "'greedy'")
 
     def _dataset_binning(self, params: Any) -> dict[str, Any]:
         # The treatment of rare categories is decided in the fit.

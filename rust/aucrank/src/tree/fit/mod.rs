@@ -20,7 +20,7 @@ use super::grow::{GrowParams, Missing};
 use super::model::LeafOrder;
 use super::prune::{Complexity, CrossValidation, Penalization, PruningRule, Validation};
 use super::sample::places_by_codes;
-use super::search::SearchParams;
+use super::search::{SearchParams, USUAL_LEAVES};
 use super::split::{DyadicParams, LeafRankParams, SplitRule};
 use crate::data::{
     Binned, BinningParams, ClassSums, Columns, CountedRows, FewContents, Labels, RareLevels,
@@ -32,7 +32,7 @@ use crate::rows::words::{WordReader, put_sums};
 use crate::rows::{Kept, Mergeable, PartView, Question, RowFrame, TrainingRows};
 use crate::{Interrupt, RankError};
 use grower::{Growth, TreesInMemory, fit_best_level, fit_rows, grow_and_prune};
-use searched::search_and_choose;
+use searched::{search_and_choose, training_auc_up_to};
 use with_rates::WithRates;
 
 /// Parameters of a ranking tree.
@@ -135,6 +135,22 @@ impl TreeRankParams {
         check_monotonic(&self.monotonic, &columns.n_levels())
     }
 
+    /// The parameters with a number of leaves if the tree is searched, which has to have enough rows
+    /// for them if it is given.
+    fn sized_for(&self, labels: &Labels<'_>) -> Result<Self, RankError> {
+        let mut sized = self.clone();
+        if self.search.is_some() {
+            let most = *sized.grow.max_leaves.get_or_insert(USUAL_LEAVES);
+            let n_rows = self.grow.min_samples_leaf.saturating_mul(most as u64);
+            if self.grow.max_leaves.is_some() && n_rows > labels.total().rows {
+                let rule = "at most the number of rows over min_samples_leaf in a search";
+                let value = most.to_string();
+                return Err(RankError::BadParameter { name: "max_leaves", value, rule });
+            }
+        }
+        Ok(sized)
+    }
+
     /// Whether some rows are held out to choose the size of the tree.
     pub(super) fn holds_out(&self) -> bool {
         matches!(self.pruning, Some(PruningRule::CrossValidation(_) | PruningRule::Validation(_)))
@@ -223,6 +239,7 @@ fn fit_with(
 ) -> Result<TreeRankModel, RankError> {
     params.check_for(columns)?;
     let columns = &columns.until(interrupt);
+    let params = &params.sized_for(labels)?;
     // Classifiers are fitted to rows by their numbers, so that these cannot be others.
     if params.holds_out()
         && classifiers.is_none()
@@ -322,11 +339,25 @@ pub fn fit_validated(
     if let Some(err) = other_columns.infinite_value() {
         return Err(err.in_validation());
     }
-    let unpruned = TreeRankParams { pruning: None, ..params.clone() };
-    let grown = fit((columns, labels), &unpruned, interrupt)?.tree;
-    let found = grown.best_up_to(params.grow.max_fpr, other_columns, other_labels);
-    let (tree, found) = found.map_err(RankError::in_validation)?;
-    Ok(TreeRankModel { validation: Some(found), ..TreeRankModel::unpruned(tree) })
+    let best = |search: Option<SearchParams>| {
+        let unpruned = TreeRankParams { pruning: None, search, ..params.sized_for(labels)? };
+        let model = fit((columns, labels), &unpruned, interrupt)?;
+        let found = model.tree.best_up_to(params.grow.max_fpr, other_columns, other_labels);
+        Ok::<_, RankError>((model, found.map_err(RankError::in_validation)?))
+    };
+    let (_, (mut tree, mut found)) = best(None)?;
+    let mut gap = None;
+    if params.search.is_some() {
+        let (searched, (_, of_searched)) = best(params.search)?;
+        found = found.against(&searched.tree, of_searched.auc[0]);
+        let reached = |tree: &RankingTree| training_auc_up_to(params.grow.max_fpr, tree);
+        let bound = searched.gap.map(|gap| reached(&searched.tree) + gap);
+        if found.chosen == 0 {
+            tree = searched.tree;
+        }
+        gap = bound.map(|bound| (bound - reached(&tree)).max(0.0));
+    }
+    Ok(TreeRankModel { gap, validation: Some(found), ..TreeRankModel::unpruned(tree) })
 }
 
 /// A fitted tree, and how it was chosen.
@@ -339,9 +370,9 @@ pub struct TreeRankModel {
     /// Result of cross-validation. `None` if it was not requested, or if a class has a single
     /// distinct row, so that no fold can be left out; the tree is then not pruned.
     pub cross_validation: Option<CrossValidation>,
-    /// By how much another tree of at most as many leaves, between the bins of the search, could
-    /// exceed the AUC of the training rows, that up to `max_fpr` standardised; `None` unless all
-    /// trees were searched.
+    /// By how much another tree within the limits, between the bins of the search, could exceed the
+    /// AUC of the training rows, that up to `max_fpr` standardised; `None` unless all trees were
+    /// searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
     /// Result of the penalty for each number of leaves, if it was requested.

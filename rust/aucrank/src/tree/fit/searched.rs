@@ -54,13 +54,14 @@ pub(super) fn search_and_choose<G: Growth>(
         Some(model) => model,
         None => TreeRankModel::unpruned(tree),
     };
-    let reached = area_on_training(&model.tree, max_fpr);
+    let reached = training_auc_up_to(max_fpr, &model.tree);
     // The cuts move beyond the bins of the search, so that the tree may exceed the bound.
     model.gap = bound.map(|bound| (bound - reached).max(0.0));
     Ok(model)
 }
 
-fn area_on_training(tree: &RankingTree, max_fpr: f64) -> f64 {
+/// AUC of the training rows up to a false positive rate, standardised.
+pub(super) fn training_auc_up_to(max_fpr: f64, tree: &RankingTree) -> f64 {
     let sums: Vec<_> = tree.nodes().iter().map(|node| node.sums).collect();
     tree.auc_up_to(max_fpr, &sums)
 }

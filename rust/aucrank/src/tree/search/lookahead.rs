@@ -2,10 +2,11 @@
 //! of its leaves between the sides, is judged by what leaf-by-leaf growth then finds on both; then
 //! those that growth judges best, or all, by a search of both.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::SearchExtent;
 use super::area_slopes::AreaSlopes;
+use super::params::SearchExtent;
 use super::places::{PlaceCut, PlacedRows, Sweep};
 use crate::data::{ClassSums, Tally};
 use crate::{Interrupt, RankError, parallel};
@@ -154,14 +155,18 @@ impl<T: Tally> Lookahead<'_, T> {
         values.push(value);
         let GrowthMemory { rows, high_rows, spare, leaves } = memory;
         spare.extend(leaves.drain(..).map(|leaf| leaf.cells));
-        let mut cells = spare.pop().unwrap_or_default();
-        cells.clear();
-        cells.extend_from_slice(node.cells);
-        rows.clear();
-        rows.extend_from_slice(node.rows);
         let best = if most > 1 { self.best_cut(node) } else { None };
-        let (end, total, depth) = (rows.len(), node.total, node.depth);
-        leaves.push(GrownLeaf { start: 0, end, cells, total, depth, best });
+        let (end, total, depth) = (node.rows.len(), node.total, node.depth);
+        leaves.push(GrownLeaf { start: 0, end, cells: Vec::new(), total, depth, best });
+        if most > 2 && depth > 1 {
+            // Both sides of a cut may be cut again.
+            rows.clear();
+            rows.extend_from_slice(node.rows);
+            let mut cells = spare.pop().unwrap_or_default();
+            cells.clear();
+            cells.extend_from_slice(node.cells);
+            leaves[0].cells = cells;
+        }
         while values.len() < most {
             let gain = |leaf: &GrownLeaf<T>| leaf.best.map_or(0.0, |best| best.0);
             let mut place = 0;
@@ -170,30 +175,22 @@ impl<T: Tally> Lookahead<'_, T> {
                     place = other;
                 }
             }
-            let Some((gain, cut, low)) = leaves[place].best else {
+            let leaf = &mut leaves[place];
+            let Some((gain, cut, low)) = leaf.best else {
                 values.resize(most, value);
                 break;
             };
             value += gain;
             values.push(value);
-            let leaf = &mut leaves[place];
             let (start, end, total, depth) = (leaf.start, leaf.end, leaf.total, leaf.depth - 1);
-            high_rows.clear();
-            let mut middle = start;
-            for at in start..end {
-                let row = rows[at];
-                if self.rows.is_low(cut, row) {
-                    rows[middle] = row;
-                    middle += 1;
-                } else {
-                    high_rows.push(row);
-                }
-            }
-            rows[middle..end].copy_from_slice(high_rows);
-            let is_last = values.len() == most;
-            let mut small = spare.pop().unwrap_or_default();
-            small.clear();
-            if !is_last {
+            (leaf.total, leaf.depth, leaf.best) = (low, depth, None);
+            let high = total - low;
+            let mut right =
+                GrownLeaf { start, end, cells: Vec::new(), total: high, depth, best: None };
+            if values.len() < most && depth > 0 {
+                let middle = self.divide(cut, start..end, rows, high_rows);
+                let mut small = spare.pop().unwrap_or_default();
+                small.clear();
                 small.resize(self.rows.n_cells, T::default());
                 let low_is_small = middle - start <= end - middle;
                 let counted = if low_is_small { start..middle } else { middle..end };
@@ -202,26 +199,40 @@ impl<T: Tally> Lookahead<'_, T> {
                 if low_is_small {
                     std::mem::swap(&mut small, &mut leaf.cells);
                 }
+                // The cells of the leaf are those of the low side now.
+                let best = |cells: &[T], total: ClassSums| {
+                    self.best_cut(SearchNode { rows: &[], cells, total, depth })
+                };
+                (leaf.end, leaf.best) = (middle, best(&leaf.cells, low));
+                (right.start, right.best) = (middle, best(&small, high));
+                right.cells = small;
             }
-            // The cells of the leaf are those of the low side now.
-            let best = |cells: &[T], total: ClassSums| {
-                let node = SearchNode { rows: &[], cells, total, depth };
-                if is_last { None } else { self.best_cut(node) }
-            };
-            let high = total - low;
-            (leaf.end, leaf.total, leaf.depth) = (middle, low, depth);
-            leaf.best = best(&leaf.cells, low);
-            let of_high = best(&small, high);
-            leaves.push(GrownLeaf {
-                start: middle,
-                end,
-                cells: small,
-                total: high,
-                depth,
-                best: of_high,
-            });
+            leaves.push(right);
         }
         values
+    }
+
+    /// Puts the low ones of some rows first, and returns where the others begin.
+    fn divide(
+        &self,
+        cut: PlaceCut,
+        Range { start, end }: Range<usize>,
+        rows: &mut [u32],
+        high_rows: &mut Vec<u32>,
+    ) -> usize {
+        high_rows.clear();
+        let mut middle = start;
+        for at in start..end {
+            let row = rows[at];
+            if self.rows.is_low(cut, row) {
+                rows[middle] = row;
+                middle += 1;
+            } else {
+                high_rows.push(row);
+            }
+        }
+        rows[middle..end].copy_from_slice(high_rows);
+        middle
     }
 
     /// Leaves of the tree that growth finds.

@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
-use super::SearchExtent;
 use super::lookahead::{BySize, Lookahead, PlacedTree, SearchNode};
+use super::params::SearchExtent;
 use super::places::PlaceCut;
 use crate::RankError;
 use crate::data::{ClassSums, Tally};

@@ -1,0 +1,107 @@
+//! Rounds of searches, each by a guide that follows what was found.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::area_slopes::{AreaSlopes, CurveStep, area};
+use super::lookahead::{Lookahead, PlacedTree, SearchNode};
+use super::near_best::NearBest;
+use super::params::SearchExtent;
+use super::places::PlacedRows;
+use crate::data::{ClassSums, Tally};
+use crate::{Interrupt, RankError};
+
+/// Rounds in which the guide is improved, of lookahead and then of all trees.
+const N_ROUNDS: usize = 4;
+
+/// A round that could gain at most this area ends the search.
+const LEAST_GAP: f64 = 1e-5;
+
+/// Limits of the trees that are searched.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TreeLimits {
+    pub(super) leaves: usize,
+    pub(super) depth: usize,
+    pub(super) max_fpr: f64,
+}
+
+/// What the rounds have found.
+pub(super) struct FoundByRounds {
+    /// The tree of largest area.
+    pub(super) tree: PlacedTree,
+    /// Upper bound on the area of all trees, if all were searched.
+    pub(super) bound: Option<f64>,
+}
+
+/// Searches trees by guides that follow what was found.
+pub(super) fn by_rounds<T: Tally>(
+    rows: &PlacedRows<T>,
+    extent: SearchExtent,
+    limits: TreeLimits,
+    interrupt: &Interrupt,
+) -> Result<FoundByRounds, RankError> {
+    let TreeLimits { leaves: most, depth, max_fpr } = limits;
+    let all: Vec<u32> = (0..rows.n_rows() as u32).collect();
+    let total = rows.sums(&all);
+    let is_cut_short = AtomicBool::new(false);
+    let slopes = AreaSlopes::new(vec![[1.0, 1.0]], max_fpr, total);
+    let steps_of = |leaves: Vec<ClassSums>| -> Vec<CurveStep> {
+        leaves.into_iter().map(|sums| slopes.step(sums)).collect()
+    };
+    // Growth by the area of single cuts is the first guide.
+    let cells = rows.histogram(&all);
+    let node = SearchNode { rows: &all, cells: &cells, total, depth };
+    let search =
+        Lookahead { rows, slopes: &slopes, extent, interrupt, is_cut_short: &is_cut_short };
+    let mut guide = steps_of(search.grown_leaves(node, most));
+    let mut best = FoundByRounds { tree: PlacedTree::Leaf(total), bound: None };
+    let mut reached = area(&mut steps_of(best.tree.leaves()), max_fpr);
+    let mut tightest = None;
+    // All trees are searched from where lookahead ends.
+    let first = if extent == SearchExtent::All { SearchExtent::Lookahead(1) } else { extent };
+    let rounds = std::iter::repeat_n(first, N_ROUNDS);
+    let of_all = std::iter::repeat_n(SearchExtent::All, N_ROUNDS).filter(|_| first != extent);
+    for (round, extent) in (1..).zip(rounds.chain(of_all)) {
+        if round > 1 && interrupt.is_over() {
+            break;
+        }
+        let slopes = AreaSlopes::new(guide.clone(), max_fpr, total);
+        let search = Lookahead { slopes: &slopes, extent, ..search };
+        let (value, tree) = search.tree(&all, depth, most)?;
+        let bound = slopes.bound(value);
+        let is_proven = extent == SearchExtent::All && !is_cut_short.load(Ordering::Relaxed);
+        if is_proven && best.bound.is_none_or(|least| bound < least) {
+            (best.bound, tightest) = (Some(bound), Some(slopes));
+        }
+        let mut steps = steps_of(tree.leaves());
+        let of_tree = area(&mut steps, max_fpr);
+        if of_tree > reached {
+            (reached, best.tree) = (of_tree, tree);
+        }
+        let added = (1.0 + f64::from(round)).recip();
+        guide.iter_mut().flatten().for_each(|part| *part *= 1.0 - added);
+        guide.extend(steps.into_iter().map(|step| step.map(|part| added * part)));
+        if is_proven && bound - reached < LEAST_GAP {
+            break;
+        }
+    }
+    if extent == SearchExtent::All && best.bound.is_none() {
+        // No tree ranks better than one with a leaf for each combination of places.
+        let finest = rows.sums_of_distinct();
+        best.bound = Some(area(&mut steps_of(finest), max_fpr));
+    }
+    if let Some(slopes) = &tightest {
+        // Every tree of larger area is among those whose values add up to as much.
+        let least = reached - slopes.bound(0.0);
+        let all = NearBest::new(Lookahead { slopes, ..search });
+        if let Some(listed) = all.trees(most, depth, least)? {
+            for (_, tree) in listed {
+                let of_tree = area(&mut steps_of(tree.leaves()), max_fpr);
+                if of_tree > reached {
+                    (reached, best.tree) = (of_tree, tree);
+                }
+            }
+            best.bound = Some(reached);
+        }
+    }
+    Ok(best)
+}
