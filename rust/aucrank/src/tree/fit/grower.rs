@@ -99,7 +99,7 @@ impl<R: RowTally + Copy> TreeGrower<'_, R> {
         interrupt: &Interrupt,
     ) -> Result<SearchedTree, RankError> {
         let units = level_units(&self.sample, rows);
-        let params = self.search.expect("a search is asked for");
+        let params = self.search.expect("a search is requested");
         search(&self.sample, rows, units.as_ref(), &params, seed, interrupt)
     }
 

@@ -410,6 +410,9 @@ impl TreeRankModel {
         self.tree.check()?;
         self.penalization.iter().try_for_each(|found| found.check(&self.tree))?;
         self.validation.iter().try_for_each(|found| found.check(&self.tree))?;
+        if !self.gap.is_none_or(|gap| (0.0..=1.0).contains(&gap)) {
+            return Err("the gap of the search is no difference of areas".to_owned());
+        }
         let Some(found) = &self.cross_validation else { return Ok(()) };
         let n_steps = found.steps.len();
         let fits = found.mean_auc.len() == n_steps && found.standard_error.len() == n_steps;
