@@ -77,7 +77,7 @@ GROWN_TO_SIZE = {
     "searched, not pruned": {"search": "lookahead", "pruning": None},
 }
 #: What others are compared with.
-BESIDE = dict.fromkeys(("searched", "searched, not pruned", "CART, leaf 20"), "max_leaves")
+COMPARED_WITH = dict.fromkeys(("searched", "searched, not pruned", "CART, leaf 20"), "max_leaves")
 #: In place of a size, for the tree as it was grown.
 ANY = "any"
 
@@ -217,7 +217,7 @@ def report(found, sizes, batch_of):
         print(f"{batch}, {len(of_batch)} sets")
         print(table.assign(leaves=leaves).round(4).to_string())
     for label, size in aucs:
-        plain = BESIDE.get(label, label.removesuffix(SHRUNK))
+        plain = COMPARED_WITH.get(label, label.removesuffix(SHRUNK))
         if plain != label and (plain, size) in aucs:
             gain = gains_of_batches(aucs[label, size], aucs[plain, size], batch_of)
             print(f"{label}, {size} leaves: {gain} points")

@@ -129,7 +129,10 @@ def test_a_searched_tree_is_saved_and_exported(exclusive, tmp_path):
         ({"missing": "cell_mean"}, "missing is"),
         ({"leaf_order": "tree"}, "leaf_order is"),
         ({"pruning": "penalty"}, "pruning is"),
-        ({"max_leaves": 400, "min_samples_leaf": 10}, "max_leaves is 400"),
+        ({"min_samples_split": 11}, "min_samples_split is 11"),
+        ({"min_gain": 0.01}, "min_gain is 0.01"),
+        ({"max_leaves": 101}, "max_leaves is 101"),
+        ({"max_leaves": 40, "min_samples_leaf": 100}, "max_leaves is 40"),
     ],
 )
 def test_what_a_search_cannot_do_is_an_error(exclusive, params, message):

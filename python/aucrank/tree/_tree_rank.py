@@ -208,8 +208,9 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     with ``pruning="cv"`` or "validation" the searched tree competes on rows left out with the one
     that grows and is pruned, and is kept if its AUC there is larger: it is the first row of
     ``pruning_``. The folds take as many searches. Categories are in the order of their shrunken
-    rates; with a search ``split`` is "orthogonal", ``missing`` "learn" and ``leaf_order`` "eta",
-    and rows are in memory.
+    rates. With a search ``split`` is "orthogonal", ``missing`` "learn", ``leaf_order`` "eta",
+    ``min_gain`` 0, ``max_leaves`` at most 100 and ``min_samples_split`` at most twice
+    ``min_samples_leaf``, and rows are in memory.
 
     References
     ----------

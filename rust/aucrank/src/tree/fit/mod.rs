@@ -20,7 +20,7 @@ use super::grow::{GrowParams, Missing};
 use super::model::LeafOrder;
 use super::prune::{Complexity, CrossValidation, Penalization, PruningRule, Validation};
 use super::sample::places_by_codes;
-use super::search::{SearchParams, USUAL_LEAVES};
+use super::search::{MOST_LEAVES, SearchParams, USUAL_LEAVES};
 use super::split::{DyadicParams, LeafRankParams, SplitRule};
 use crate::data::{
     Binned, BinningParams, ClassSums, Columns, CountedRows, FewContents, Labels, RareLevels,
@@ -126,6 +126,18 @@ impl TreeRankParams {
             let rule = "'cv', 'validation' or None where trees are searched";
             return refuse("pruning", "a penalty", rule);
         }
+        let GrowParams { max_leaves, min_samples_split, min_samples_leaf, min_gain, .. } =
+            self.grow;
+        if let Some(most) = max_leaves.filter(|&most| most > MOST_LEAVES) {
+            return refuse("max_leaves", &most.to_string(), "at most 100 where trees are searched");
+        }
+        if min_samples_split > min_samples_leaf.saturating_mul(2).max(2) {
+            let rule = "at most twice min_samples_leaf where trees are searched";
+            return refuse("min_samples_split", &min_samples_split.to_string(), rule);
+        }
+        if min_gain > 0.0 {
+            return refuse("min_gain", &min_gain.to_string(), "0 where trees are searched");
+        }
         Ok(())
     }
 
@@ -135,8 +147,8 @@ impl TreeRankParams {
         check_monotonic(&self.monotonic, &columns.n_levels())
     }
 
-    /// The parameters with a number of leaves if the tree is searched, which has to have enough rows
-    /// for them if it is given.
+    /// The parameters with a number of leaves if the tree is searched, which has to have enough
+    /// rows for them if it is given.
     fn sized_for(&self, labels: &Labels<'_>) -> Result<Self, RankError> {
         let mut sized = self.clone();
         if self.search.is_some() {

@@ -194,7 +194,8 @@ impl PruningPath {
 }
 
 impl RankingTree {
-    /// AUC up to a false positive rate, standardised, on rows given by their class sums in each node.
+    /// AUC up to a false positive rate, standardised, on rows given by their class sums in each
+    /// node.
     pub(in crate::tree) fn auc_up_to(&self, max_fpr: f64, sums: &[ClassSums]) -> f64 {
         PruningPath::of(self).aucs_up_to(max_fpr, self, sums)[0].0
     }

@@ -269,8 +269,8 @@ pub struct CrossValidation {
 }
 
 impl CrossValidation {
-    /// Puts a tree that is no subtree of the others in front of them, with its AUC on each fold left
-    /// out; it is chosen if its mean AUC is larger than that of the tree chosen so far.
+    /// Puts a tree that is no subtree of the others in front of them, with its AUC on each fold
+    /// left out; it is chosen if its mean AUC is larger than that of the tree chosen so far.
     pub(in crate::tree) fn against(self, other: &RankingTree, of_folds: Vec<f64>) -> Self {
         let step = PruningStep { alpha: 0.0, n_leaves: other.n_leaves(), auc: other.auc() };
         let of_folds: Vec<Vec<f64>> = of_folds.into_iter().map(|auc| vec![auc]).collect();

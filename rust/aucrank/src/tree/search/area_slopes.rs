@@ -1,10 +1,10 @@
 //! The area under the curve of a tree, and sums over leaves that bound it.
 //!
-//! The curve of leaves `(n, p)`, in order of eta, is concave: `ROC(u)` is the least of
-//! `s u + sum (p - s n)_+` over the slopes `s`. With the slopes of another curve, the *guide*, in
-//! place of its own, and integrated over `u`, this is a constant plus a sum over the leaves: at least
-//! the area, whatever the tree and the guide, and equal to it if the tree has the curve of the guide.
-//! So the tree with the largest sum bounds the area of all.
+//! The curve of leaves `(n, p)`, in order of eta, is concave: `ROC(u)` is the least value, over the
+//! slopes `s`, of `s u` plus the sum of `max(p - s n, 0)`. With the slopes of another curve, the
+//! *guide*, in place of its own, and integrated over `u`, this is a constant plus a sum over the
+//! leaves: at least the area, whatever the tree and the guide, and equal to it if the tree has the
+//! curve of the guide. So the tree with the largest sum bounds the area of all.
 
 use crate::data::ClassSums;
 
@@ -55,8 +55,8 @@ pub(super) struct AreaSlopes {
 }
 
 impl AreaSlopes {
-    /// From the steps of the guide, which add up to (1, 1), up to a false positive rate; `total` are
-    /// the sums of all rows.
+    /// From the steps of the guide, which add up to (1, 1), up to a false positive rate; `total`
+    /// are the sums of all rows.
     pub(super) fn new(mut steps: Vec<CurveStep>, max_fpr: f64, total: ClassSums) -> Self {
         by_slope(&mut steps);
         let (mut u, mut constant) = (0.0, 0.0);

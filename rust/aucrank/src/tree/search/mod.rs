@@ -8,8 +8,8 @@
 //!
 //! - `area_slopes`: the area, and the bound of a guide; `places`: the rows, each feature in ordered
 //!   places; `params`: the parameters;
-//! - `lookahead`: the tree of a guide, by lookahead or of all trees; `near_best`: all trees that come
-//!   near the best; `rounds`: the guides;
+//! - `lookahead`: the tree of a guide, by lookahead or of all trees; `near_best`: all trees that
+//!   come near the best; `rounds`: the guides;
 //! - `moves`: moves of cuts.
 
 mod area_slopes;
@@ -35,6 +35,9 @@ use crate::{Interrupt, RankError};
 /// Leaves of a tree that is searched, if their number is not given.
 pub(super) const USUAL_LEAVES: usize = 8;
 
+/// Greatest number of leaves.
+pub(super) const MOST_LEAVES: usize = 100;
+
 /// Rows from which a sample of [`SEARCHED_ROWS`] is searched; cuts move on all rows.
 const MOST_ROWS: usize = 30_000;
 const SEARCHED_ROWS: usize = 20_000;
@@ -43,8 +46,8 @@ const SEARCHED_ROWS: usize = 20_000;
 #[derive(Debug)]
 pub(super) struct SearchedTree {
     pub(super) tree: RankingTree,
-    /// Upper bound on the AUC up to `max_fpr`, standardised, of every tree within the limits between
-    /// the bins of the search, if all trees were searched.
+    /// Upper bound on the AUC up to `max_fpr`, standardised, of every tree within the limits
+    /// between the bins of the search, if all trees were searched.
     pub(super) bound: Option<f64>,
 }
 

@@ -1,8 +1,8 @@
 //! The rows of a search: for each feature a place in an order of its values, such that every cut
 //! divides the places into lower and higher ones.
 //!
-//! Numbers are in the order of their bins, categories in that of their shrunken rates in the rows of
-//! the search. Missing numbers have a place of their own, which goes to either side; a missing
+//! Numbers are in the order of their bins, categories in that of their shrunken rates in the rows
+//! of the search. Missing numbers have a place of their own, which goes to either side; a missing
 //! category is a category.
 
 use std::cmp::Ordering;
