@@ -37,6 +37,7 @@ REFUSED = [
     r"noise_rate is .* below the share of the rarer class",
     r"missing is 'cell_mean', but must be left out",
     r"max_fpr=0\.1 does not go with loss='log'",
+    r"where trees are searched|in a search",
     r"split is dyadic, but must be made of stumps in a forest",
     r"cuts must be 'best' for a DyadicSplit",
 ]

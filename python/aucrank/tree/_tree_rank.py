@@ -33,7 +33,7 @@ from aucrank._utils.words import area_up_to, plural
 from aucrank.data._dataset import refuse_for_dataset
 from aucrank.data._stored import Rows
 from aucrank.tree._dependence import PartialDependenceMixin
-from aucrank.tree._pruning import pruning_rule
+from aucrank.tree._pruning import PenalizedPruning, pruning_rule
 from aucrank.tree._ranking_tree import RankingTree, no_importances
 from aucrank.tree._split_rule import SplitRule
 from aucrank.tree._splits import LeafRank, OrthogonalSplit, split_rule
@@ -368,13 +368,13 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
                 "max_fpr": check_real(self.max_fpr, "max_fpr", low=0.0, high=1.0, low_open=True),
             },
             "split": split._core_params(scope),
-            "search": self._search_params(),
+            "search": self._search_params(split, rule),
             "pruning": None if rule is None else rule._core_params(scope),
             "monotonic": monotonic_directions(self.monotonic_cst, scope.schema),
             "seed": scope.seed,
         }
 
-    def _search_params(self) -> dict[str, Any] | None:
+    def _search_params(self, split: SplitRule, pruning: Any) -> dict[str, Any] | None:
         search = check_choice(self.search, "search", ("greedy", "lookahead", "optimal"))
         lookahead = check_int(self.lookahead, "lookahead", low=1)
         n_bins = check_int(self.search_bins, "search_bins", low=2, high=255)
@@ -383,6 +383,17 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         )
         if search == "greedy":
             return None
+        is_penalized = isinstance(pruning, PenalizedPruning)
+        for name, is_kept, values in (
+            ("split", isinstance(split, OrthogonalSplit), "'orthogonal'"),
+            ("max_features", self.max_features is None, "None"),
+            ("pruning", not is_penalized, "'cv', 'validation' or None"),
+        ):
+            if not is_kept:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)!r}, but must be {values} where trees are"
+                    " searched"
+                )
         return {"extent": "all" if search == "optimal" else {search: lookahead}, "n_bins": n_bins}
 
     def _size(self) -> str:
