@@ -32,7 +32,6 @@ use crate::{Interrupt, RankError, parallel};
 pub(in crate::tree) struct TreeGrower<'a, R> {
     pub(in crate::tree) sample: Sample<'a, R>,
     rule: Arc<AnyPrepared<'a>>,
-    search: Option<SearchParams>,
 }
 
 impl<'a> TreeGrower<'a, ()> {
@@ -50,7 +49,7 @@ impl<'a> TreeGrower<'a, ()> {
         if let Some(grid) = rule.rule().grid() {
             Arc::make_mut(&mut sample.frame).grid = Some(grid.clone());
         }
-        Ok(Self { sample, rule: Arc::new(rule), search: params.search })
+        Ok(Self { sample, rule: Arc::new(rule) })
     }
 }
 
@@ -62,7 +61,7 @@ impl<'a, R> TreeGrower<'a, R> {
         features: Option<Vec<usize>>,
     ) -> TreeGrower<'a, Q> {
         let sample = self.sample.counted_by(row_tally, features);
-        TreeGrower { sample, rule: Arc::clone(&self.rule), search: self.search }
+        TreeGrower { sample, rule: Arc::clone(&self.rule) }
     }
 
     /// Place in the ranking of the leaf of each of some rows.
@@ -95,12 +94,12 @@ impl<R: RowTally + Copy> TreeGrower<'_, R> {
     pub(super) fn search(
         &self,
         rows: &[u32],
+        params: &SearchParams,
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<SearchedTree, RankError> {
         let units = level_units(&self.sample, rows);
-        let params = self.search.expect("a search is requested");
-        search(&self.sample, rows, units.as_ref(), &params, seed, interrupt)
+        search(&self.sample, rows, units.as_ref(), params, seed, interrupt)
     }
 
     /// Class sums of other rows in every node of a tree.
@@ -139,9 +138,6 @@ pub(super) trait Growth: Sync {
         rows: &Self::Subset,
     ) -> Result<Vec<ClassSums>, RankError>;
 
-    /// Searches a tree on some of the rows.
-    fn search(&self, rows: &Self::Subset) -> Result<SearchedTree, RankError>;
-
     /// Frees data kept elsewhere for a trial tree.
     fn forget(&self, _tree: &RankingTree) {}
 
@@ -168,6 +164,13 @@ pub(super) trait Growth: Sync {
         done.add()?;
         Ok((tree, sums))
     }
+}
+
+/// Rows on which trees are searched, too.
+pub(super) trait Searching: Growth {
+    /// Searches a tree on some of the rows.
+    fn search(&self, rows: &Self::Subset, params: &SearchParams)
+    -> Result<SearchedTree, RankError>;
 }
 
 /// Grows a tree, and prunes it by the rule in `params`.
@@ -270,12 +273,14 @@ impl<R: RowTally + Copy> Growth for TreesInMemory<'_, R> {
         self.grower.held_out_sums(tree, &self.rows(rows))
     }
 
-    fn search(&self, rows: &Subset) -> Result<SearchedTree, RankError> {
-        self.grower.search(&self.rows(rows), self.seed, self.interrupt)
-    }
-
     fn forget(&self, tree: &RankingTree) {
         self.grower.forget(tree);
+    }
+}
+
+impl<R: RowTally + Copy> Searching for TreesInMemory<'_, R> {
+    fn search(&self, rows: &Subset, params: &SearchParams) -> Result<SearchedTree, RankError> {
+        self.grower.search(&self.rows(rows), params, self.seed, self.interrupt)
     }
 }
 
@@ -305,9 +310,6 @@ pub(super) fn fit_rows(
     grow_and_prune(&elsewhere, params, interrupt)
 }
 
-/// Why trees are not searched on rows elsewhere.
-const SEARCH_ELSEWHERE: &str = "'greedy' where rows are read in parts";
-
 /// The parameters of stumps, if they need only sums of cells.
 fn stumps_of(params: &TreeRankParams) -> Result<LeafRankParams, RankError> {
     let refuse = |name, value: &str, rule| {
@@ -324,7 +326,7 @@ fn stumps_of(params: &TreeRankParams) -> Result<LeafRankParams, RankError> {
         return refuse("missing", "'cell_mean'", "'learn' where rows are read in parts");
     }
     if params.search.is_some() {
-        return refuse("search", "given", SEARCH_ELSEWHERE);
+        return refuse("search", "given", "'greedy' where rows are read in parts");
     }
     Ok(*split)
 }
@@ -443,11 +445,6 @@ impl Growth for TreesElsewhere<'_> {
         let totals = self.fit.totals(&rows, View::All, self.interrupt)?;
         let frame = tree_frame(rows.frame(), &self.params.with_rates(&rates), &totals);
         Ok(self.grow_on(&rows, &frame, view)?.without_rates(&rates))
-    }
-
-    fn search(&self, _: &View) -> Result<SearchedTree, RankError> {
-        let (name, value) = ("search", "given".to_owned());
-        Err(RankError::BadParameter { name, value, rule: SEARCH_ELSEWHERE })
     }
 
     fn sums_of_nodes(&self, tree: &RankingTree, rows: &View) -> Result<Vec<ClassSums>, RankError> {

@@ -31,7 +31,7 @@ use crate::formula::Formula;
 use crate::rows::words::{WordReader, put_sums};
 use crate::rows::{Kept, Mergeable, PartView, Question, RowFrame, TrainingRows};
 use crate::{Interrupt, RankError};
-use grower::{Growth, TreesInMemory, fit_best_level, fit_rows, grow_and_prune};
+use grower::{Searching, TreesInMemory, fit_best_level, fit_rows, grow_and_prune};
 use searched::{search_and_choose, training_auc_up_to};
 use with_rates::WithRates;
 
@@ -298,14 +298,14 @@ fn fit_binned<'a>(
 }
 
 /// The tree that grows, or the one that is searched.
-fn found<G: Growth>(
+fn found<G: Searching>(
     rows: &G,
     params: &TreeRankParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
-    match params.search {
+    match &params.search {
         None => grow_and_prune(rows, params, interrupt),
-        Some(_) => search_and_choose(rows, params, interrupt),
+        Some(search) => search_and_choose(rows, search, params, interrupt),
     }
 }
 

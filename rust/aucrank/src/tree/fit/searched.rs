@@ -1,16 +1,17 @@
 //! Trees that are searched, and their choice against those that grow.
 
-use super::grower::{Growth, grow_and_prune};
+use super::grower::{Searching, grow_and_prune};
 use super::{TreeRankModel, TreeRankParams};
 use crate::tree::model::RankingTree;
 use crate::tree::prune::{PruningRule, ValidationParams};
-use crate::tree::search::SearchedTree;
+use crate::tree::search::{SearchParams, SearchedTree};
 use crate::{Interrupt, RankError, parallel};
 
 /// Searches a tree, and keeps it if it ranks rows that it was not fitted to better than the pruned
 /// tree that grows: where the rows are few, what a search gains may be their noise.
-pub(super) fn search_and_choose<G: Growth>(
+pub(super) fn search_and_choose<G: Searching>(
     rows: &G,
+    search: &SearchParams,
     params: &TreeRankParams,
     interrupt: &Interrupt,
 ) -> Result<TreeRankModel, RankError> {
@@ -18,42 +19,44 @@ pub(super) fn search_and_choose<G: Growth>(
     let area_on = |tree: &RankingTree, others: &G::Subset| {
         Ok::<_, RankError>(tree.auc_up_to(max_fpr, &rows.sums_of_nodes(tree, others)?))
     };
-    let mut grown = match params.pruning {
-        None | Some(PruningRule::Penalty(_)) => None,
-        Some(_) => Some(grow_and_prune(rows, params, interrupt)?),
+    let on_all = || rows.search(&rows.all(), search);
+    let (mut model, SearchedTree { tree, bound }, is_kept) = match &params.pruning {
+        None | Some(PruningRule::Penalty(_)) => {
+            let searched = on_all()?;
+            (TreeRankModel::unpruned(searched.tree.clone()), searched, true)
+        }
+        Some(PruningRule::CrossValidation(pruning)) => {
+            let mut model = grow_and_prune(rows, params, interrupt)?;
+            let searched = on_all()?;
+            if let Some(found) = model.cross_validation.take() {
+                let folds = rows.folds(pruning.n_folds, pruning.seed)?;
+                let of_folds = parallel::try_map(folds.iter().collect(), |[kept, left_out]| {
+                    area_on(&rows.search(kept, search)?.tree, left_out)
+                })?;
+                model.cross_validation = Some(found.against(&searched.tree, of_folds));
+            }
+            let is_kept = model.cross_validation.as_ref().is_none_or(|found| found.chosen == 0);
+            (model, searched, is_kept)
+        }
+        Some(PruningRule::Validation(ValidationParams { fraction, seed })) => {
+            let mut model = grow_and_prune(rows, params, interrupt)?;
+            let parts = rows.hold_out(*fraction, *seed)?;
+            let searched = match (parts, model.validation.take()) {
+                (Some([kept, held_out]), Some(found)) => {
+                    let searched = rows.search(&kept, search)?;
+                    let area = area_on(&searched.tree, &held_out)?;
+                    model.validation = Some(found.against(&searched.tree, area));
+                    searched
+                }
+                _ => on_all()?,
+            };
+            let is_kept = model.validation.as_ref().is_none_or(|found| found.chosen == 0);
+            (model, searched, is_kept)
+        }
     };
-    let (mut searched, mut is_kept) = (None, true);
-    if let Some(PruningRule::Validation(ValidationParams { fraction, seed })) = &params.pruning
-        && let Some([kept, held_out]) = rows.hold_out(*fraction, *seed)?
-        && let Some(model) = &mut grown
-        && let Some(found) = model.validation.take()
-    {
-        let other = rows.search(&kept)?;
-        let found = found.against(&other.tree, area_on(&other.tree, &held_out)?);
-        is_kept = found.chosen == 0;
-        (model.validation, searched) = (Some(found), Some(other));
+    if is_kept {
+        model.tree = tree;
     }
-    let SearchedTree { tree, bound } = match searched {
-        Some(searched) => searched,
-        None => rows.search(&rows.all())?,
-    };
-    if let Some(PruningRule::CrossValidation(pruning)) = &params.pruning
-        && let Some(model) = &mut grown
-        && let Some(found) = model.cross_validation.take()
-    {
-        let folds = rows.folds(pruning.n_folds, pruning.seed)?;
-        let of_folds = parallel::try_map(folds.iter().collect(), |[kept, left_out]| {
-            area_on(&rows.search(kept)?.tree, left_out)
-        })?;
-        let found = found.against(&tree, of_folds);
-        is_kept = found.chosen == 0;
-        model.cross_validation = Some(found);
-    }
-    let mut model = match grown {
-        Some(model) if is_kept => TreeRankModel { tree, ..model },
-        Some(model) => model,
-        None => TreeRankModel::unpruned(tree),
-    };
     let reached = training_auc_up_to(max_fpr, &model.tree);
     // The cuts move beyond the bins of the search, so that the tree may exceed the bound.
     model.gap = bound.map(|bound| (bound - reached).max(0.0));

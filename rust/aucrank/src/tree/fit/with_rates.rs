@@ -9,13 +9,13 @@
 use std::sync::Arc;
 
 use super::TreeRankParams;
-use super::grower::{Growth, Subset, TreeGrower, TreesInMemory};
+use super::grower::{Growth, Searching, Subset, TreeGrower, TreesInMemory};
 use crate::data::{
     Binned, ClassSums, Columns, Labels, RareLevels, RateColumns, ReweightedRows, RowTally,
 };
 use crate::formula::Test;
 use crate::tree::model::{RankingTree, TreeFrame};
-use crate::tree::search::SearchedTree;
+use crate::tree::search::{SearchParams, SearchedTree};
 use crate::{Interrupt, RankError};
 
 impl TreeRankParams {
@@ -153,16 +153,6 @@ impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
         }
     }
 
-    fn search(&self, subset: &Subset) -> Result<SearchedTree, RankError> {
-        let TreesInMemory { seed, interrupt, .. } = &self.rows;
-        let search =
-            |grower: &TreeGrower<'_, R>, rows: Vec<u32>| grower.search(&rows, *seed, interrupt);
-        let Some((found, rates)) = self.on_rates(subset, search)? else {
-            return self.rows.search(subset);
-        };
-        Ok(SearchedTree { tree: found.tree.without_rates(&rates), ..found })
-    }
-
     fn sums_of_nodes(
         &self,
         tree: &RankingTree,
@@ -173,6 +163,21 @@ impl<R: RowTally + Copy> Growth for WithRates<'_, R> {
         let rows = self.rows.rows(subset);
         let places: Vec<u32> = rows.iter().map(|&row| of_row[row as usize]).collect();
         Ok(sample.sums_of_nodes(tree, &rows, &places))
+    }
+}
+
+impl<R: RowTally + Copy> Searching for WithRates<'_, R> {
+    fn search(&self, subset: &Subset, params: &SearchParams) -> Result<SearchedTree, RankError> {
+        let TreesInMemory { seed, interrupt, .. } = &self.rows;
+        let search = |grower: &TreeGrower<'_, R>, rows: Vec<u32>| {
+            grower.search(&rows, params, *seed, interrupt)
+        };
+        match self.on_rates(subset, search)? {
+            Some((found, rates)) => {
+                Ok(SearchedTree { tree: found.tree.without_rates(&rates), ..found })
+            }
+            None => self.rows.search(subset, params),
+        }
     }
 }
 

@@ -8,6 +8,9 @@
 
 use crate::data::ClassSums;
 
+/// A difference of areas of less is rounding.
+pub(super) const ROUNDING: f64 = 1e-12;
+
 /// A step of a curve: shares of all negative and of all positive rows.
 pub(super) type CurveStep = [f64; 2];
 

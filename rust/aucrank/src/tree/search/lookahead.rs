@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::area_slopes::AreaSlopes;
+use super::area_slopes::{AreaSlopes, ROUNDING};
 use super::params::SearchExtent;
 use super::places::{PlaceCut, PlacedRows, Sweep};
 use crate::data::{ClassSums, Tally};
@@ -13,9 +13,6 @@ use crate::{Interrupt, RankError, parallel};
 
 /// Features whose cuts are judged in a node, unless all trees are searched.
 const MOST_FEATURES: usize = 40;
-
-/// A gain of less is rounding.
-const LEAST_GAIN: f64 = 1e-12;
 
 /// A tree in places.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,7 +69,7 @@ impl JudgedCut {
         for (n_leaves, best) in best.iter_mut().enumerate().map(|(place, best)| (place + 1, best)) {
             for n_low in 1..n_leaves {
                 let value = low[n_low - 1] + high[n_leaves - n_low - 1];
-                if value > best.value + LEAST_GAIN {
+                if value > best.value + ROUNDING {
                     *best = BestWith { value, cut: Some((self.cut, n_low)) };
                 }
             }
@@ -136,7 +133,7 @@ impl<T: Tally> Lookahead<'_, T> {
         let mut best: Option<(f64, PlaceCut, ClassSums)> = None;
         self.rows.cuts(node.cells, node.total, |cut, low| {
             let gain = self.slopes.value(low) + self.slopes.value(node.total - low) - whole;
-            if gain > best.map_or(LEAST_GAIN, |best| best.0) {
+            if gain > best.map_or(ROUNDING, |best| best.0) {
                 best = Some((gain, cut, low));
             }
         });
@@ -310,11 +307,7 @@ impl<T: Tally> Lookahead<'_, T> {
     }
 
     /// The best found with each number of leaves up to `most`.
-    pub(super) fn by_size(
-        &self,
-        node: SearchNode<'_, T>,
-        most: usize,
-    ) -> Result<BySize, RankError> {
+    fn by_size(&self, node: SearchNode<'_, T>, most: usize) -> Result<BySize, RankError> {
         let leaf = BestWith { value: self.slopes.value(node.total), cut: None };
         let mut best = vec![leaf; most];
         if most < 2 || !self.may_cut(node.total, node.depth) {
@@ -338,10 +331,8 @@ impl<T: Tally> Lookahead<'_, T> {
                 }
                 let sides = self.rows.sides(node.rows, cut);
                 let [low, high] = sides.each_ref().map(|rows| {
-                    let cells = self.rows.histogram(rows);
-                    let total = self.rows.sums(rows);
-                    let side = SearchNode { rows, cells: &cells, total, depth: node.depth - 1 };
-                    let found = Self { extent, ..*self }.by_size(side, most - 1)?;
+                    let below = Self { extent, ..*self };
+                    let found = below.by_size_of(rows, node.depth - 1, most - 1)?;
                     Ok(found.into_iter().map(|best| best.value).collect())
                 });
                 Ok(JudgedCut { cut, sides: [low?, high?] })
@@ -353,6 +344,17 @@ impl<T: Tally> Lookahead<'_, T> {
         Ok(best)
     }
 
+    /// The same for a node given by its rows.
+    pub(super) fn by_size_of(
+        &self,
+        rows: &[u32],
+        depth: usize,
+        most: usize,
+    ) -> Result<BySize, RankError> {
+        let (cells, total) = (self.rows.histogram(rows), self.rows.sums(rows));
+        self.by_size(SearchNode { rows, cells: &cells, total, depth }, most)
+    }
+
     /// The tree found on some rows with at most so many leaves, and the sum of its values.
     pub(super) fn tree(
         &self,
@@ -360,12 +362,9 @@ impl<T: Tally> Lookahead<'_, T> {
         depth: usize,
         n_leaves: usize,
     ) -> Result<(f64, PlacedTree), RankError> {
-        let total = self.rows.sums(rows);
-        let cells = self.rows.histogram(rows);
-        let node = SearchNode { rows, cells: &cells, total, depth };
-        let BestWith { value, cut } = self.by_size(node, n_leaves)?[n_leaves - 1];
+        let BestWith { value, cut } = self.by_size_of(rows, depth, n_leaves)?[n_leaves - 1];
         let Some((cut, n_low)) = cut else {
-            return Ok((value, PlacedTree::Leaf(total)));
+            return Ok((value, PlacedTree::Leaf(self.rows.sums(rows))));
         };
         let [low, high] = self.rows.sides(rows, cut);
         // The search of a side may find more than growth promised for it.

@@ -3,15 +3,12 @@
 
 use std::sync::Arc;
 
-use super::area_slopes::{CurveStep, area};
+use super::area_slopes::{CurveStep, ROUNDING, area};
 use super::lookahead::PlacedTree;
 use super::places::{PlaceCut, PlaceTests, PlacedRows, Sweep};
 use crate::data::{ClassSums, Tally};
 use crate::tree::model::{Node, NodeSplit, RankingTree, SplitForm, TreeFrame};
 use crate::{Interrupt, RankError, parallel};
-
-/// A gain of area of less is rounding.
-const LEAST_GAIN: f64 = 1e-12;
 
 /// Rounds over all nodes.
 const MOST_ROUNDS: usize = 20;
@@ -162,7 +159,7 @@ impl<'a, T: Tally> MovedTree<'a, T> {
         let now = self.area();
         let features: Vec<usize> = (0..self.rows.features.len()).collect();
         let of_feature = |feature: usize| {
-            let (mut best, mut least) = (None, now + LEAST_GAIN);
+            let (mut best, mut least) = (None, now + ROUNDING);
             self.moves(feature, &of, &mut |found: Move| {
                 if found.area > least {
                     least = found.area;

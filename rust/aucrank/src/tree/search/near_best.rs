@@ -4,7 +4,8 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
-use super::lookahead::{BySize, Lookahead, PlacedTree, SearchNode};
+use super::area_slopes::ROUNDING;
+use super::lookahead::{Lookahead, PlacedTree};
 use super::params::SearchExtent;
 use super::places::PlaceCut;
 use crate::RankError;
@@ -13,9 +14,6 @@ use crate::data::{ClassSums, Tally};
 /// Most trees that are listed, and cuts whose sides are searched for them.
 const MOST_TREES: usize = 20_000;
 const MOST_SEARCHED: usize = 20_000;
-
-/// Slack for rounding.
-const ROUNDING: f64 = 1e-12;
 
 /// A tree and the sum of the values of its leaves.
 pub(super) type ValuedTree = (f64, PlacedTree);
@@ -37,6 +35,7 @@ pub(super) struct NearBest<'a, T> {
 
 impl<'a, T: Tally> NearBest<'a, T> {
     pub(super) fn new(search: Lookahead<'a, T>) -> Self {
+        let search = Lookahead { extent: SearchExtent::All, ..search };
         Self { search, n_searched: Cell::new(0) }
     }
 
@@ -59,13 +58,6 @@ impl<'a, T: Tally> NearBest<'a, T> {
             found.extend(more);
         }
         Ok(Some(found))
-    }
-
-    fn table(&self, node: ListedNode<'_>, most: usize) -> Result<BySize, RankError> {
-        let cells = self.search.rows.histogram(node.rows);
-        let ListedNode { rows, total, depth } = node;
-        let all = Lookahead { extent: SearchExtent::All, ..self.search };
-        all.by_size(SearchNode { rows, cells: &cells, total, depth }, most)
     }
 
     /// Those with exactly so many leaves below a node.
@@ -98,8 +90,8 @@ impl<'a, T: Tally> NearBest<'a, T> {
                 let total = self.search.rows.sums(rows);
                 ListedNode { rows, total, depth: node.depth - 1 }
             });
-            let [low, high] =
-                [self.table(sides[0], n_leaves - 1)?, self.table(sides[1], n_leaves - 1)?];
+            let best_of = |rows: &[u32]| self.search.by_size_of(rows, node.depth - 1, n_leaves - 1);
+            let [low, high] = [best_of(&rows[0])?, best_of(&rows[1])?];
             if self.search.is_cut_short.load(Ordering::Relaxed) {
                 return Ok(None);
             }
