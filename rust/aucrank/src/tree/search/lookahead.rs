@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::area_slopes::{AreaSlopes, ROUNDING};
 use super::params::SearchExtent;
-use super::places::{PlaceCut, PlacedRows, Sweep};
+use super::places::{PlaceCut, PlacedRows};
 use crate::data::{ClassSums, Tally};
 use crate::{Interrupt, RankError, parallel};
 
@@ -254,15 +254,14 @@ impl<T: Tally> Lookahead<'_, T> {
         }
         let mut judged = Vec::new();
         let n_known = self.rows.features[feature].n_known;
-        for Sweep { missing_low, most: last } in self.rows.sweeps(feature) {
+        for sweep in self.rows.sweeps(feature) {
+            let missing_low = sweep.missing_low;
             let missing = &by_place[n_known..];
             let (first, rest) = if missing_low { (missing, &[][..]) } else { (&[][..], missing) };
             let rows: Vec<u32> = [first, &by_place[..n_known], rest].concat().concat();
             let mut cells = [vec![T::default(); node.cells.len()], node.cells.to_vec()];
             let (mut n_low, mut low) = (0, ClassSums::default());
-            // Missing values that are low come with the first place.
-            for bound in usize::from(!missing_low)..=last {
-                let place = if bound == 0 { n_known } else { bound - 1 };
+            for (bound, place) in sweep.bounds(n_known) {
                 let more = &by_place[place];
                 self.rows.add_rows(more, &mut cells[0]);
                 n_low += more.len();

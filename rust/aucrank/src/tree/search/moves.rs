@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::area_slopes::{CurveStep, ROUNDING, area};
 use super::lookahead::PlacedTree;
-use super::places::{PlaceCut, PlaceTests, PlacedRows, Sweep};
+use super::places::{PlaceCut, PlaceTests, PlacedRows};
 use crate::data::{ClassSums, Tally};
 use crate::tree::model::{Node, NodeSplit, RankingTree, SplitForm, TreeFrame};
 use crate::{Interrupt, RankError, parallel};
@@ -211,16 +211,14 @@ impl<'a, T: Tally> MovedTree<'a, T> {
         let mut steps = Vec::new();
         let n_known = self.rows.features[feature].n_known;
         let variants = self.rows.sweeps(feature).flat_map(|sweep| [(sweep, false), (sweep, true)]);
-        for (Sweep { missing_low, most }, swaps) in variants {
+        for (sweep, swaps) in variants {
             let [of_low, of_high] = if swaps { [1, 0] } else { [0, 1] };
             let mut lows = vec![ClassSums::default(); sides[of_low].len()];
             let mut highs = vec![ClassSums::default(); sides[of_high].len()];
             for cell in &cells[of_high] {
                 highs.iter_mut().zip(cell).for_each(|(sums, &more)| *sums += more);
             }
-            // Missing values that are low come with the first place.
-            for bound in usize::from(!missing_low)..=most {
-                let place = if bound == 0 { n_known } else { bound - 1 };
+            for (bound, place) in sweep.bounds(n_known) {
                 let more = &cells[of_low][place];
                 lows.iter_mut().zip(more).for_each(|(sums, &more)| *sums += more);
                 let less = &cells[of_high][place];
@@ -233,7 +231,7 @@ impl<'a, T: Tally> MovedTree<'a, T> {
                     continue;
                 }
                 let all = |sums: &[ClassSums]| sums.iter().copied().sum::<ClassSums>();
-                let cut = PlaceCut { feature, bound, missing_low };
+                let cut = PlaceCut { feature, bound, missing_low: sweep.missing_low };
                 let is_allowed = self.rows.may_cut(cut, all(&lows), all(&highs))
                     && self.keeps_directions(roots[of_low], &lows)
                     && self.keeps_directions(roots[of_high], &highs);

@@ -34,7 +34,16 @@ pub(super) struct PlaceCut {
 pub(super) struct Sweep {
     pub(super) missing_low: bool,
     /// The greatest bound.
-    pub(super) most: usize,
+    most: usize,
+}
+
+impl Sweep {
+    /// The bounds in ascending order, each with the place that becomes low with it; first 0, with
+    /// the place of missing values, if these are low.
+    pub(super) fn bounds(self, n_known: usize) -> impl Iterator<Item = (usize, usize)> {
+        let place = move |bound: usize| if bound == 0 { n_known } else { bound - 1 };
+        (usize::from(!self.missing_low)..=self.most).map(move |bound| (bound, place(bound)))
+    }
 }
 
 /// A feature of a search.
@@ -136,34 +145,32 @@ impl<T: Tally> PlacedRows<T> {
             None => (0..binned.features().len()).collect(),
         };
         let found: Vec<_> = parallel::map(features, placed).into_iter().flatten().collect();
-        let (mut features, mut values, mut columns) = (Vec::new(), Vec::new(), Vec::new());
-        for (feature, of_feature, places) in found {
-            features.push(feature);
-            values.push(of_feature);
-            columns.push(places);
-        }
         let tallies = rows.iter().map(|&row| sample.tally(row)).collect();
-        let rows = Self::of_columns(features, &columns, tallies, least);
+        let (rows, values) = Self::of_columns(found, tallies, least);
         (rows, PlaceTests { binned, values })
     }
 
-    fn of_columns(
-        mut features: Vec<PlacedFeature>,
-        columns: &[Vec<u8>],
+    /// From features, each with something else and the places of the rows; returns what else.
+    fn of_columns<F>(
+        found: Vec<(PlacedFeature, F, Vec<u8>)>,
         tallies: Vec<T>,
         least: u64,
-    ) -> Self {
+    ) -> (Self, Vec<F>) {
+        let (mut features, mut others, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         let mut n_cells = 0;
-        for feature in &mut features {
-            feature.first = n_cells;
+        for (feature, other, places) in found {
+            let first = n_cells;
             n_cells += feature.n_places();
+            features.push(PlacedFeature { first, ..feature });
+            others.push(other);
+            columns.push(places);
         }
         let mut places = Vec::with_capacity(tallies.len() * columns.len());
         for row in 0..tallies.len() {
             places.extend(columns.iter().map(|column| column[row]));
         }
         let firsts = features.iter().map(|feature| feature.first).collect();
-        Self { features, n_cells, firsts, places, tallies, least }
+        (Self { features, n_cells, firsts, places, tallies, least }, others)
     }
 
     /// Some of these rows in at most `most` places of about as many rows each; and for each
@@ -187,14 +194,8 @@ impl<T: Tally> PlacedRows<T> {
             (PlacedFeature { n_known, ..feature.clone() }, bounds, places)
         };
         let found = parallel::map((0..self.features.len()).collect(), of_feature);
-        let (mut features, mut bounds, mut columns) = (Vec::new(), Vec::new(), Vec::new());
-        for (feature, of_feature, places) in found {
-            features.push(feature);
-            bounds.push(of_feature);
-            columns.push(places);
-        }
         let tallies = rows.iter().map(|&row| self.tallies[row as usize]).collect();
-        (Self::of_columns(features, &columns, tallies, self.least), bounds)
+        Self::of_columns(found, tallies, self.least)
     }
 
     /// Whether some features are bound to rise or to fall.
@@ -301,15 +302,14 @@ impl<T: Tally> PlacedRows<T> {
     ) {
         for (feature, placed) in self.features.iter().enumerate() {
             let cells = &cells[placed.first..][..placed.n_places()];
-            for Sweep { missing_low, most } in self.sweeps(feature) {
-                let mut low =
-                    if missing_low { cells[placed.n_known].sums() } else { ClassSums::default() };
-                for bound in 1..=most {
-                    let more = cells[bound - 1].sums();
+            for sweep in self.sweeps(feature) {
+                let mut low = ClassSums::default();
+                for (bound, place) in sweep.bounds(placed.n_known) {
+                    let more = cells[place].sums();
                     low += more;
+                    let cut = PlaceCut { feature, bound, missing_low: sweep.missing_low };
                     // An empty place moves no row.
-                    let cut = PlaceCut { feature, bound, missing_low };
-                    if more.rows > 0 && self.may_cut(cut, low, total - low) {
+                    if bound > 0 && more.rows > 0 && self.may_cut(cut, low, total - low) {
                         visit(cut, low);
                     }
                 }
