@@ -34,6 +34,7 @@ REFUSED = [
     r"beyond|too large|too many|overflow|range of|spread",
     r"only one class",
     # Options that rule one another out.
+    r"excluded_features holds all columns",
     r"noise_rate is .* below the share of the rarer class",
     r"missing is 'cell_mean', but must be left out",
     r"max_fpr=0\.1 does not go with loss='log'",

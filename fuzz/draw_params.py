@@ -223,6 +223,22 @@ PARAMS: dict[str, dict[str, Values]] = {
         "max_iter": [200, 1],
         "tol": [1e-8],
     },
+    "IntegerScore": _CLASSES
+    | _BINS
+    | {
+        "max_features": [5, 1, 100],
+        "max_points": [10, 1, 100],
+        "max_lines": [4, 2, 1000],
+        "max_questions": [None, 1, 3],
+        "min_gain": [0.3, 0.0, 1e6],
+        "max_cuts": [16, 1, 64],
+        "round_cuts": [True, False],
+        "min_bin_share": [0.02, 0.0, 0.5],
+        "high_points": ["positive", "negative"],
+        "excluded_features": [None, [0]],
+        "exclusive_features": [None, [[0]]],
+        "time_limit": [None, 1e-9],
+    },
     "LinearRanker": _CLASSES
     | {
         "C": [0.1, 1e-6, 1e6],

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from aucrank._export.sizes import ExportSizeWarning
     from aucrank._report.document import Report, report
     from aucrank._show_versions import show_versions
-    from aucrank.additive import MAD2C, RIMARC, LinearRanker, Scorecard
+    from aucrank.additive import MAD2C, RIMARC, IntegerScore, LinearRanker, Scorecard
     from aucrank.boosting import (
         AUCBoost,
         GradientBoostingRanker,
@@ -45,6 +45,7 @@ __all__ = [
     "Compressed",
     "ExportSizeWarning",
     "GradientBoostingRanker",
+    "IntegerScore",
     "Leaderboard",
     "LinearRanker",
     "MartiRank",

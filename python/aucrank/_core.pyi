@@ -616,6 +616,12 @@ def build_scorecard(
     n_threads: int,
     observer: _Observer | None = None,
 ) -> Scorecard: ...
+def fit_integer_score(
+    sample: _Sample,
+    params: str,
+    n_threads: int,
+    observer: _Observer | None = None,
+) -> Scorecard: ...
 
 @final
 class ThresholdBinarizer(Model):

@@ -82,6 +82,11 @@ def by_name(*values):
 DIRECTIONS = [*sequences([1, 0, -1]), np.array([1, 0, -1], dtype=np.int8), [1.0, 0, 0], None]
 SPECIAL = [*sequences([3.0, 7.0], sets=True), [np.int64(3), Fraction(7, 2)], range(2, 4), None]
 COLUMNS = [*sequences([0, 2]), *sequences(["age", "rate"]), *sequences([True, False, True])]
+LISTED = [
+    *sequences([0, 2], sets=True),
+    *sequences(["age", "rate"], sets=True),
+    [np.str_("age"), 1],
+]
 KINDS = ["discrete", None, "continuous"]
 SHARE = [*reals(0.5), 1, 2, np.int64(2), "sqrt", np.str_("log2"), None]
 SPLITS = [*texts("orthogonal", "leafrank"), OrthogonalSplit(), LeafRank(max_depth=np.int64(2))]
@@ -230,6 +235,16 @@ OWN = {
     ("AURORA", "tol"): [*reals(0.0625), None],
     ("RankOpt", "objective"): texts("sigmoid", "ramp"),
     ("RankOpt", "radii"): [*sequences([1.0, 2.5]), range(1, 3), [np.float32(1.5), Fraction(5, 2)]],
+    ("IntegerScore", "max_features"): ints(2),
+    ("IntegerScore", "max_points"): ints(3),
+    ("IntegerScore", "max_lines"): ints(3),
+    ("IntegerScore", "max_questions"): [*ints(2), None],
+    ("IntegerScore", "max_cuts"): ints(3),
+    ("IntegerScore", "round_cuts"): BOOLS,
+    ("IntegerScore", "required_features"): [*LISTED, None],
+    ("IntegerScore", "excluded_features"): [*LISTED, None],
+    ("IntegerScore", "exclusive_features"): [[columns] for columns in LISTED] + [None],
+    ("IntegerScore", "time_limit"): [*reals(30.5), 30, None],
     ("LinearRanker", "C"): reals(0.5),
     ("RankingEnsemble", "presets"): texts("fast"),
     ("RankingEnsemble", "members"): [None, few_members()],

@@ -18,6 +18,7 @@ ESTIMATORS = {
     "SMartiRank": "aucrank.boosting",
     "RIMARC": "aucrank.additive",
     "Scorecard": "aucrank.additive",
+    "IntegerScore": "aucrank.additive",
     "LinearRanker": "aucrank.additive",
     "AURORA": "aucrank.ramp",
     "RankOpt": "aucrank.ramp",

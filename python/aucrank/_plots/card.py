@@ -102,7 +102,8 @@ def draw_card(
         for unused in axes[len(chosen) :]:
             unused.remove()
         axes = axes[: len(chosen)]
-        figure.suptitle(f"Start with {initial_points} points", fontsize="medium")
+        if initial_points:
+            figure.suptitle(f"Start with {initial_points} points", fontsize="medium")
     else:
         axes, figure = given_axes(ax, len(chosen), "features")
     most = max(max(panel.points) for panel in chosen) or 1

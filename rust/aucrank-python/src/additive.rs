@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aucrank::additive::{
-    self, LinearModel, LinearParams, Mad2c, Mad2cParams, Rimarc, RimarcParams, Scorecard,
-    ScorecardParams,
+    self, IntegerScoreParams, LinearModel, LinearParams, Mad2c, Mad2cParams, Rimarc, RimarcParams,
+    Scorecard, ScorecardParams,
 };
 use aucrank::data::FeatureTerm;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -228,6 +228,25 @@ pub fn build_scorecard<'py>(
         additive::build_scorecard(rows, &terms, &params, interrupt)
     });
     hand_over(py, card?)
+}
+
+/// Searches a small integer score; `params` is the JSON form of [`IntegerScoreParams`].
+#[pyfunction]
+#[pyo3(signature = (sample, params, n_threads, observer=None))]
+pub fn fit_integer_score<'py>(
+    py: Python<'py>,
+    sample: SampleArg<'py>,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Py<PyScorecard>> {
+    let params: IntegerScoreParams = read_params(params)?;
+    let sample = sample.borrow()?;
+    let score = fit_on_pool(py, n_threads, observer, |interrupt| {
+        let rows = (&sample.columns, &sample.labels()?);
+        additive::fit_integer_score(rows, &params, interrupt)
+    });
+    hand_over(py, score?)
 }
 
 /// A linear score over numbers, thresholds and categories.

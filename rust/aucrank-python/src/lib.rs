@@ -36,8 +36,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::additive::{
-        PyLinearModel, PyMad2c, PyRimarc, PyScorecard, build_scorecard, fit_linear, fit_mad2c,
-        fit_rimarc,
+        PyLinearModel, PyMad2c, PyRimarc, PyScorecard, build_scorecard, fit_integer_score,
+        fit_linear, fit_mad2c, fit_rimarc,
     };
     #[pymodule_export]
     use super::aurora::{PyAurora, fit_aurora};

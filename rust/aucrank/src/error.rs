@@ -120,6 +120,12 @@ pub enum RankError {
         /// Column at fault, counted from 0.
         column: usize,
     },
+    /// A feature that a score must have, but that has no two lines.
+    #[error("column {column} is required, but its values have no two lines of enough rows")]
+    NoLines {
+        /// Column at fault, counted from 0.
+        column: usize,
+    },
     /// A parameter outside its range.
     #[error("{name} is {value}, but must be {rule}")]
     BadParameter {
@@ -292,6 +298,7 @@ impl RankError {
             | Self::BadCode { column, .. }
             | Self::KindMismatch { column, .. }
             | Self::CategoricalConstraint { column }
+            | Self::NoLines { column }
             | Self::CategoricalWeight { column }
             | Self::TooManyCodes { column, .. }
             | Self::TooManyValues { column, .. }

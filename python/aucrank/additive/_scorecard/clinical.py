@@ -36,7 +36,7 @@ from aucrank.additive._scorecard.integer import (
     without_small,
 )
 from aucrank.additive._scorecard.parsimony import Parsimony
-from aucrank.additive._scorecard.pictures import DrawnCard
+from aucrank.additive._scorecard.points import PointsCard
 
 if TYPE_CHECKING:
     from aucrank._data.sample import Sample
@@ -140,7 +140,7 @@ class _Binned:
             binned = joined
 
 
-class ClinicalCard(DrawnCard):
+class ClinicalCard(PointsCard):
     """Small integer scores from a `Scorecard`."""
 
     def to_integer_score(

@@ -46,11 +46,28 @@ class Sheet:
         Scale of the points, from `Card.scale`.
     edits : tuple of Edit
         Manual changes.
+    is_searched : bool
+        Whether points were searched as such, not taken from a ranker.
     """
 
     card: Card
     scale: dict[str, Any]
     edits: tuple[Edit, ...] = ()
+    is_searched: bool = False
+
+    @property
+    def title(self) -> str:
+        """What the card is."""
+        return "Integer score" if self.is_searched else "Scorecard"
+
+    def how_to_add(self, write: Callable[[str], str]) -> str:
+        """How points are added up."""
+        if self.initial_points == 0:
+            return "Add up the points of one line of each block."
+        return (
+            f"Start with {write(str(self.initial_points))} points and add those of one line of each"
+            " block."
+        )
 
     @property
     def features(self) -> list[CardFeature]:
@@ -195,6 +212,13 @@ class Sheet:
     @property
     def quality_in_words(self) -> str:
         ranker, exact, auc = self.card.aucs
+        if self.is_searched:
+            if not self.card.is_counted:
+                return "Changed by hand since the training rows were counted."
+            return (
+                f"AUC of the {_count(self.size)} training rows: {auc:.4f}; no other points for"
+                f" these lines, even for their combinations, have more than {exact:.4f}."
+            )
         if self.edits:
             points = f" {auc:.4f} by points," if self.card.is_counted else ""
             return (
@@ -234,14 +258,14 @@ def to_text(sheet: Sheet) -> str:
         numbers = "  ".join(cell.rjust(wide) for cell, wide in zip(row, widths, strict=True))
         return f"{label.ljust(width + 2)}  {numbers}"
 
-    out = [f"SCORECARD: many points speak for class {sheet.wanted}", ""]
+    out = [f"{sheet.title.upper()}: many points speak for class {sheet.wanted}", ""]
     if not blocks:
         out.append(
             f"No feature distinguishes the classes: every row has {sheet.initial_points} points."
         )
         return "\n".join([*out, "", sheet.quality_in_words, *sheet.edits_in_words, ""])
     out += [
-        f"Start with {sheet.initial_points} points and add those of one line of each block.",
+        sheet.how_to_add(str),
         "",
         line("", heads),
     ]
@@ -299,12 +323,11 @@ def to_html(sheet: Sheet) -> str:
     out = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><title>Scorecard</title>',
+        f'<meta name="viewport" content="width=device-width"><title>{sheet.title}</title>',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         f"<style>{_STYLE}</style></head><body>",
-        f"<h1>Scorecard: many points speak for class {escape(sheet.wanted)}</h1>",
-        f"<p>Start with <strong>{sheet.initial_points}</strong> points and add those of one line of"
-        " each block.</p>",
+        f"<h1>{sheet.title}: many points speak for class {escape(sheet.wanted)}</h1>",
+        f"<p>{sheet.how_to_add('<strong>{}</strong>'.format)}</p>",
         "<table><thead><tr><th></th><th>points</th><th>rows</th><th>share</th>"
         f"<th>class {escape(sheet.positive)}</th></tr></thead>",
     ]

@@ -2,7 +2,7 @@
 
 import os
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +21,9 @@ from aucrank.additive._scorecard.editing import EditedCard
 
 class WrittenCard(EditedCard):
     """What a scorecard is written as."""
+
+    #: Whether points were searched as such, not taken from a ranker.
+    _is_searched: ClassVar[bool] = False
 
     def card(self) -> Table:
         """Return the card as a table.
@@ -446,6 +449,10 @@ class WrittenCard(EditedCard):
     def _scale(self, card: Card) -> dict[str, Any]:
         return card.scale(*self._base())
 
+    def _base(self) -> tuple[float, float]:
+        """Return points, and the odds that they stand for."""
+        return self._card.offset, 1.0
+
     def _sheet(self) -> sheet.Sheet:
         card = self._card
-        return sheet.Sheet(card, self._scale(card), self.edits_)
+        return sheet.Sheet(card, self._scale(card), self.edits_, self._is_searched)

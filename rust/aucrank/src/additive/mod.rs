@@ -4,6 +4,7 @@
 //! - [`fit_rimarc`]: the mean of their positive rates, weighted by the AUC of each feature
 //!   (RIMARC);
 //! - [`build_scorecard`]: integer points for the bins of any sum of step functions;
+//! - [`fit_integer_score`]: a few features with few lines, whose points are searched together;
 //! - [`RawRows`], [`CardRows`]: rows for these fits that are read in passes;
 //! - [`fit_linear`]: ridge logistic regression on numbers, their thresholds and categories, and on
 //!   pairs of features where these tell more than chance.
@@ -15,6 +16,7 @@ mod bins;
 mod cut_search;
 mod draft;
 mod hull;
+mod integer;
 mod linear;
 mod mad2c;
 mod point_counts;
@@ -24,6 +26,7 @@ mod scorecard;
 
 pub use bins::{BinSum, BinnedFeature, Direction};
 pub use cut_search::{RawAsk, RawRows, RawSums};
+pub use integer::{IntegerScoreParams, fit_integer_score};
 pub use linear::{
     Arithmetic, ArithmeticTerm, JointTerm, LinearModel, LinearParams, NumberTerm, Thresholds,
     fit_linear,

@@ -174,7 +174,8 @@ pub struct Scorecard {
     pub(super) distribution: Vec<(i64, ClassSums)>,
     /// AUC of the training rows by the ranker that the card approximates.
     pub(super) ranker_auc: f64,
-    /// AUC of the training rows by its values in the bins of the card, before rounding to points.
+    /// AUC of the training rows by its values in the bins of the card, before rounding to points; of
+    /// a searched score, the largest AUC that its lines allow.
     pub(super) exact_auc: f64,
 }
 
@@ -235,7 +236,8 @@ impl Scorecard {
     }
 
     /// AUC of the training rows by the ranker's values in the bins of the card, before rounding to
-    /// points.
+    /// points. Of a score that was searched, not taken from a ranker, the largest AUC that any
+    /// function of its lines has.
     #[must_use]
     pub fn exact_auc(&self) -> f64 {
         self.exact_auc

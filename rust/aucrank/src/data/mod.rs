@@ -30,6 +30,7 @@ pub(crate) use binning::bins::{
 };
 pub use binning::feature_bins::FeatureBins;
 pub(crate) use binning::lookup::{CutGrid, Lookups};
+pub(crate) use binning::row_groups::row_groups;
 pub use dealing::batch::Batch;
 pub use dealing::blocks::RowBlocks;
 pub(crate) use dealing::blocks::{BlockSums, BlockTable, LabelBlocks};

@@ -4,3 +4,4 @@ pub(super) mod binned;
 pub(super) mod bins;
 pub(super) mod feature_bins;
 pub(super) mod lookup;
+pub(super) mod row_groups;

@@ -108,6 +108,12 @@ impl RowUnits {
         squares.units()
     }
 
+    /// Sum of `1 / n` over both classes, `n` being the effective number of rows in these sums.
+    pub(crate) fn sum_of_inverse_sizes(&self, total: ClassSums) -> f64 {
+        let [neg, pos] = self.0;
+        neg / total.neg as f64 + pos / total.pos as f64
+    }
+
     /// Checks values read from a file.
     ///
     /// # Errors
@@ -248,6 +254,15 @@ impl RateShrinkage {
     /// sorted.
     pub(crate) fn excess(&self, level: ClassMasses) -> f64 {
         self.cell.gain(level) as f64 / ((level.pos + level.neg) as f64 + self.added)
+    }
+
+    /// Sorts categories by their shrunken rates, given the sums of all; those of one rate stay in
+    /// their order.
+    pub(crate) fn sort(&self, levels: &mut [usize], sums: &[ClassSums]) {
+        levels.sort_by(|&a, &b| {
+            let excess = |level: usize| self.excess(sums[level].into());
+            excess(a).total_cmp(&excess(b))
+        });
     }
 
     /// Weight of its own rows in the shrunken rate of a category.

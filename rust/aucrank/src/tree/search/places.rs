@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use crate::data::{
     Binned, ClassSums, CodeRule, CodeTest, FeatureBins, RateShrinkage, RowTally, RowUnits, Tally,
-    direction,
+    direction, row_groups,
 };
 use crate::formula::Test;
 use crate::parallel;
@@ -181,7 +181,7 @@ impl<T: Tally> PlacedRows<T> {
             let feature = &self.features[position];
             let sums = &histogram[feature.first..][..feature.n_known];
             let sizes: Vec<u64> = sums.iter().map(|tally| tally.sums().rows).collect();
-            let of_place = grouped(&sizes, most);
+            let of_place = row_groups(&sizes, most);
             let n_known = of_place.last().map_or(1, |&last| usize::from(last) + 1);
             let bounds = (0..=n_known)
                 .map(|bound| of_place.partition_point(|&place| usize::from(place) < bound))
@@ -390,7 +390,7 @@ impl PlaceTests<'_> {
 fn places_of_numbers(sums: &[ClassSums]) -> (PlaceValues, Vec<u8>) {
     let (known, _) = sums.split_at(sums.len() - 1);
     let sizes: Vec<u64> = known.iter().map(|sums| sums.rows).collect();
-    let mut of_code = grouped(&sizes, MOST_PLACES);
+    let mut of_code = row_groups(&sizes, MOST_PLACES);
     let changes = (1..of_code.len()).filter(|&code| of_code[code] > of_code[code - 1]);
     let starts: Vec<u32> = changes.map(|code| code as u32).collect();
     of_code.push(starts.len() as u8 + 1);
@@ -416,11 +416,9 @@ fn places_of_levels(
     if kept < LEAST_KEPT * all {
         return None;
     }
-    let excess: Vec<f64> = sums.iter().map(|&sums| shrinkage.excess(sums.into())).collect();
-    // A stable sort: codes of one rate in their order.
-    order.sort_by(|&a, &b| excess[a].total_cmp(&excess[b]));
+    shrinkage.sort(&mut order, sums);
     let sizes: Vec<u64> = order.iter().map(|&code| sums[code].rows).collect();
-    let of_order = grouped(&sizes, MOST_PLACES);
+    let of_order = row_groups(&sizes, MOST_PLACES);
     let mut codes = vec![Vec::new(); of_order.last().map_or(0, |&last| usize::from(last) + 1)];
     let mut of_code = vec![0; sums.len()];
     for (&code, &place) in order.iter().zip(&of_order) {
@@ -428,31 +426,4 @@ fn places_of_levels(
         of_code[code] = place;
     }
     Some((PlaceValues::Levels { codes }, of_code))
-}
-
-/// The group of each item: its own if at most `most` items have rows; or groups of about as many
-/// rows each. Items without rows join the one before.
-fn grouped(sizes: &[u64], most: usize) -> Vec<u8> {
-    let n_occupied = sizes.iter().filter(|&&size| size > 0).count();
-    let total: u64 = sizes.iter().sum();
-    let (mut before, mut group, mut last) = (0_u64, 0_usize, None);
-    let mut groups = Vec::with_capacity(sizes.len());
-    for &size in sizes {
-        if size > 0 {
-            // The part of the rows in which the middle row of the item lies.
-            let part = if n_occupied <= most {
-                last.map_or(0, |last| last + 1)
-            } else {
-                let middle = u128::from(2 * before + size) * most as u128;
-                (middle / (2 * u128::from(total))) as usize
-            };
-            if last.is_some_and(|last| last < part) {
-                group += 1;
-            }
-            last = Some(part);
-        }
-        groups.push(group as u8);
-        before += size;
-    }
-    groups
 }

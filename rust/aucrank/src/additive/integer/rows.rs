@@ -1,0 +1,104 @@
+//! Rows in the candidate bins of all features.
+
+use crate::RankError;
+use crate::data::{Bins, Columns, Labels, Lookups, RowUnits, direction};
+
+/// A feature in candidate bins: intervals or groups of categories in their order, then special
+/// values, then missing ones.
+#[derive(Debug)]
+pub(super) struct PlacedFeature {
+    pub(super) feature: usize,
+    /// Number of bins in order.
+    pub(super) n_ordered: usize,
+    /// Number of rows and their weight, by bin.
+    pub(super) sizes: Vec<u64>,
+    /// As in the parameters, in the direction of the points.
+    pub(super) direction: i8,
+    pub(super) bins_of_rows: Vec<u8>,
+}
+
+impl PlacedFeature {
+    pub(super) fn n_bins(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Whether there are rows in two bins.
+    pub(super) fn divides(&self) -> bool {
+        self.sizes.iter().filter(|&&size| size > 0).count() > 1
+    }
+}
+
+/// The rows of a search.
+#[derive(Debug)]
+pub(super) struct BinnedRows {
+    pub(super) features: Vec<PlacedFeature>,
+    /// Weight of each row by class, that of low points first.
+    pub(super) weights: Vec<[u64; 2]>,
+    /// Half a pair of rows as a share of all pairs.
+    pub(super) share_of_half_pair: f64,
+    /// Sum of `1 / n` over both classes, with effective numbers of rows.
+    pub(super) unit_of_gain: f64,
+}
+
+impl BinnedRows {
+    /// The rows of positive weight. Points rise with the positive class, or fall if `sign` is
+    /// negative.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError`] for an infinite value, or when interrupted.
+    pub(super) fn new(
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        bins: &[Bins],
+        monotonic: &[i8],
+        sign: f64,
+    ) -> Result<Self, RankError> {
+        let n_features = bins.len();
+        let mut placed = vec![0_u8; columns.n_rows() * n_features];
+        let lookups = Lookups::new(bins.iter().enumerate());
+        lookups.by_tile(columns, &mut placed, n_features, |(): &mut (), of_feature, placed| {
+            for (feature, bins) in of_feature.enumerate() {
+                let places = placed[feature..].iter_mut().step_by(n_features);
+                for (place, &bin) in places.zip(bins) {
+                    *place = bin as u8;
+                }
+            }
+        })?;
+        let rows = labels.rows();
+        let is_high = |positive: bool| positive == (sign > 0.0);
+        let weight = |&row: &u32| {
+            let sums = labels.sums(row as usize);
+            if is_high(true) { [sums.neg, sums.pos] } else { [sums.pos, sums.neg] }
+        };
+        let weights: Vec<[u64; 2]> = rows.iter().map(weight).collect();
+        let feature = |(feature, bins): (usize, &Bins)| {
+            let at = |row: &u32| placed[*row as usize * n_features + feature];
+            let bins_of_rows: Vec<u8> = rows.iter().map(at).collect();
+            let mut sizes = vec![0; bins.n_bins() + 1];
+            for (&bin, weight) in bins_of_rows.iter().zip(&weights) {
+                sizes[usize::from(bin)] += weight[0] + weight[1];
+            }
+            let n_ordered = match bins {
+                Bins::Numeric { cuts, .. } => cuts.len() + 1,
+                Bins::Categorical { n_bins, .. } => *n_bins,
+            };
+            let direction = direction(monotonic, feature) * sign as i8;
+            PlacedFeature { feature, n_ordered, sizes, direction, bins_of_rows }
+        };
+        let features = bins.iter().enumerate().map(feature).collect();
+        let total = labels.total();
+        let pairs = total.pos as f64 * total.neg as f64;
+        let unit_of_gain = RowUnits::of_labels(labels).sum_of_inverse_sizes(total);
+        Ok(Self { features, weights, share_of_half_pair: 0.5 / pairs, unit_of_gain })
+    }
+
+    pub(super) fn n_rows(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Weight of all rows.
+    pub(super) fn weight(&self) -> u64 {
+        self.weights.iter().map(|weight| weight[0] + weight[1]).sum()
+    }
+}
