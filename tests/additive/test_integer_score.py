@@ -1,6 +1,9 @@
 """Small integer scores: what the search may do, and what it says."""
 
+import base64
+import hashlib
 import json
+import re
 from html.parser import HTMLParser
 
 import numpy as np
@@ -230,3 +233,23 @@ def test_it_is_written_saved_and_exported(tmp_path):
 def test_breast_cancer_needs_two_features():
     rows, y = load_breast_cancer(return_X_y=True, as_frame=True)
     assert IntegerScore(max_features=2).fit(rows, y).auc_ > 0.98
+
+
+def test_the_calculator_has_all_lines_and_the_scale_of_the_score():
+    rows = X.rename(columns={"age": 'age"><script>'})
+    score = IntegerScore(max_features=3).fit(rows, Y)
+    page = score.to_calculator()
+    assert page.count("<script>") == 1
+    script = page.split("<script>")[1].split("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page
+    values = [int(value) for value in re.findall(r'name="q\d+" value="(\d+)"', page)]
+    assert sorted(values) == sorted(b.points for f in score._card.features for b in f.bins)
+    scale = {
+        name: float(re.search(f'data-{name}="([^"]+)"', page)[1])
+        for name in ("initial", "offset", "factor", "sign")
+    }
+    totals = score.points(rows)
+    log_odds = scale["sign"] * (totals - scale["offset"]) / scale["factor"]
+    assert 1 / (1 + np.exp(-log_odds)) == pytest.approx(score.predict_proba(rows)[:, 1])
+    assert {int(points) for points in re.findall(r'data-points="(\d+)"', page)} == set(totals)

@@ -158,7 +158,21 @@ class IntegerScore(SampledFitMixin, PointsCard):
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> score = IntegerScore(max_features=2, max_lines=3).fit(X, y)
     >>> text = score.to_text()
-    >>> print(text[: text.index("Total")].rstrip())
+    >>> print(text[: text.index("Points of what")].rstrip())
+    INTEGER SCORE: many points speak for class 1
+    <BLANKLINE>
+    Add up the points of one line of each block.
+    <BLANKLINE>
+                          points  rows  share  class 1
+    worst_area
+      under 650                0   265  46.6%     1.9%
+      650 to under 1000        5   151  26.5%    37.7%
+      1000 and up             10   153  26.9%    98.0%
+    <BLANKLINE>
+    worst_concavity
+      under 0.2                0   263  46.2%     2.3%
+      0.2 to under 0.325       2   114  20.0%    41.2%
+      0.325 and up             6   192  33.7%    82.8%
     """
 
     _family = "scorecard"
@@ -404,6 +418,14 @@ class IntegerScore(SampledFitMixin, PointsCard):
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         >>> score = IntegerScore(max_features=2, max_points=3).fit(X, y)
         >>> score.risk_table().to_frame()[["points", "size", "rate", "low", "high"]].round(3)
+           points  size   rate    low   high
+        0       0    99  0.000  0.000  0.037
+        1       1   147  0.014  0.004  0.048
+        2       2    81  0.049  0.019  0.120
+        3       3    50  0.380  0.259  0.518
+        4       4    36  0.889  0.747  0.956
+        5       5    29  0.966  0.828  0.994
+        6       6   127  1.000  0.971  1.000
         """
         level = check_real(
             confidence, "confidence", low=0.0, high=1.0, low_open=True, high_open=True

@@ -280,7 +280,7 @@ def to_text(sheet: Sheet) -> str:
         lines = _wrapped(_unseen_in_words(sheet, str), 78)
         out += [*(line.replace(_NO_BREAK, " ") for line in lines), ""]
     fewer, chance = "rows with fewer", f"chance of class {sheet.positive}"
-    marks = [(f"{points}", _percent(p), _percent(share)) for points, p, share in sheet.chances]
+    marks = [(f"{points}", percent(p), percent(share)) for points, p, share in sheet.chances]
     width = max(len("Total"), *(len(mark) for mark, _, _ in marks))
     out.append(f"{'Total':>{width}}  {chance}  {fewer}")
     out += [
@@ -351,7 +351,7 @@ def to_html(sheet: Sheet) -> str:
         "<th>rows with fewer</th></tr></thead><tbody>"
     )
     out += [
-        f"<tr><td>{points}</td><td>{_percent(p)}</td><td>{_percent(share)}</td></tr>"
+        f"<tr><td>{points}</td><td>{percent(p)}</td><td>{percent(share)}</td></tr>"
         for points, p, share in sheet.chances
     ]
     out += [
@@ -371,8 +371,8 @@ def _unseen_in_words(sheet: Sheet, write: Callable[[str], str]) -> str:
 
 
 def _numbers(bin_: CardBin, sheet: Sheet) -> list[str]:
-    rate = _percent(bin_.n_pos / bin_.size) if bin_.size > 0 else "-"
-    return [str(bin_.points), _count(bin_.size), _percent(bin_.size / sheet.size), rate]
+    rate = percent(bin_.n_pos / bin_.size) if bin_.size > 0 else "-"
+    return [str(bin_.points), _count(bin_.size), percent(bin_.size / sheet.size), rate]
 
 
 def _is_unseen(bin_: CardBin) -> bool:
@@ -420,7 +420,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     return lines or [""]
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Return a share in percent; only 0 and 1 are shown as 0.0% and 100.0%."""
     if isnan(share):
         return "-"

@@ -14,7 +14,7 @@ from aucrank._export.sql import SqlWriter
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.files import write_atomically
 from aucrank._utils.params import check_bool, check_choice, check_int
-from aucrank.additive._scorecard import export, sheet
+from aucrank.additive._scorecard import calculator, export, sheet
 from aucrank.additive._scorecard.card import Card
 from aucrank.additive._scorecard.editing import EditedCard
 
@@ -126,6 +126,34 @@ class WrittenCard(EditedCard):
             If there is no card yet.
         """
         return sheet.to_html(self._sheet())
+
+    def to_calculator(self) -> str:
+        """Return a page on which a person adds up the points of one row.
+
+        Each feature is a question with its lines as answers, below them the total and the
+        probability of the positive class. The page needs no network and sends nothing: its content
+        policy allows only its own script.
+
+        Returns
+        -------
+        str
+            An HTML document, with names and categories escaped. It prints as a form.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+
+        Examples
+        --------
+        >>> from aucrank import IntegerScore
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> page = IntegerScore(max_features=2).fit(X, y).to_calculator()
+        >>> page.count("<fieldset>"), "<legend>worst_area</legend>" in page
+        (2, True)
+        """
+        return calculator.to_calculator(self._sheet())
 
     def to_csv(
         self, path: str | os.PathLike[str] | None = None, *, excel: bool = True

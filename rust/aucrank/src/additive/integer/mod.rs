@@ -45,8 +45,8 @@ const LEAST_SLOPE: f64 = 1e-6;
 ///
 /// # Errors
 ///
-/// [`RankError`] for a parameter out of range, lengths that differ, a category code out of range, an
-/// infinite value, a required feature with one value, or when interrupted.
+/// [`RankError`] for a parameter out of range, lengths that differ, a category code out of range,
+/// an infinite value, a required feature without two lines, or when interrupted.
 ///
 /// # Examples
 ///

@@ -120,7 +120,7 @@ impl PointSearch<'_> {
         score.net = self.net(score);
     }
 
-    /// Changes a line by a point, or a cut by a bin, and improves the other features beside that:
+    /// Changes a line by a point, or a cut by a bin, and improves the other features next to that:
     /// two may gain only together. These start
     /// from no points, too, if `is_anew`.
     fn shake(&self, best: &mut PointsOfFeatures, is_anew: bool) -> Result<(), RankError> {
@@ -180,8 +180,8 @@ impl PointSearch<'_> {
         sums
     }
 
-    /// The limits of a feature beside those of a score but the one at a place, and the price of the
-    /// questions of these.
+    /// The limits of a feature next to those of a score but the one at a place, and the price of
+    /// the questions of these.
     fn limits(
         &self,
         score: &PointsOfFeatures,
@@ -224,7 +224,7 @@ impl PointSearch<'_> {
         area * self.rows.share_of_half_pair - self.price * self.n_questions(score) as f64
     }
 
-    /// The best points of a feature beside those of a score but the one at a place, with the net
+    /// The best points of a feature next to those of a score but the one at a place, with the net
     /// area of the whole.
     fn best_of(
         &self,
@@ -327,7 +327,7 @@ impl PointSearch<'_> {
                 if gains && self.missing(&score).is_empty() {
                     *best = score.clone();
                 }
-                // What gains nothing yet leaves the score again, but may gain beside others.
+                // What gains nothing yet leaves the score again, but may gain next to others.
                 let is_whole = score.features.len() == joined.features.len();
                 next.push(if is_whole { score } else { joined });
             }

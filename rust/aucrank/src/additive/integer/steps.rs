@@ -249,7 +249,8 @@ pub(super) fn small_moves(feature: &PlacedFeature, points: &[i32]) -> Vec<Vec<i3
     moves
 }
 
-/// Points from which moves begin: one step up and one step down, each the best of its kind, and none.
+/// Points from which moves begin: one step up and one step down, each the best of its kind, and no
+/// step.
 pub(super) fn first_steps(
     feature: &PlacedFeature,
     pairs: &PairsByShift,
