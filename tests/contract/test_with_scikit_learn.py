@@ -40,6 +40,7 @@ SEARCHED = {
     "AUCBoost": {"n_rounds": [5, 20]},
     "AURORA": {"max_features": [2, 4]},
     "GradientBoostingRanker": {"n_rounds": [5, 20]},
+    "IntegerScore": {"max_points": [3, 10]},
     "LinearRanker": {"C": [0.1, 1.0]},
     "MartiRank": {"n_rounds": [1, 3]},
     "RIMARC": {"shrinkage": [0.0, 2.0]},

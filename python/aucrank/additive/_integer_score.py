@@ -55,7 +55,8 @@ class IntegerScore(SampledFitMixin, PointsCard):
         every question gain a little; 0.1 to 0.4 are equally good on 28 real sets.
     max_cuts : int, default=16
         Maximum number of candidate cuts of a number, at its quantiles; from 1 to 64. Categories are
-        joined in the order of their rates, shrunk to the overall one, in at most one more group.
+        joined in the order of their rates, shrunk to the overall one, in at most one more group;
+        of more than six, those of fewer than ten rows count as missing.
     round_cuts : bool, default=True
         Whether the candidate between two quantiles is the roundest number there: a multiple of 5,
         2.5, 2 or 1 times the largest possible power of ten. False for the middle.

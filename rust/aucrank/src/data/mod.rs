@@ -56,7 +56,7 @@ pub(crate) use logistic::logistic;
 pub(crate) use random::{below, mix, shuffled};
 pub(crate) use rates::fold_rates::{FoldRates, N_RATE_FOLDS, SEED_OF_RATES, deal_for_rates};
 pub use rates::level_rates::LevelRates;
-pub(crate) use rates::level_rates::{RateShrinkage, RowSquares, RowUnits};
+pub(crate) use rates::level_rates::{LEAST_KEPT, RateShrinkage, RowSquares, RowUnits};
 #[cfg(test)]
 pub(crate) use rates::rate_columns::tests as rare_rows;
 pub(crate) use rates::rate_columns::{

@@ -1,7 +1,9 @@
 //! Candidate bins of each feature, in which points are searched: numbers between round cuts,
 //! categories in the order of their rates.
 
-use crate::data::{Bins, ClassSums, Columns, Labels, RateShrinkage, RowUnits, row_groups};
+use crate::data::{
+    Bins, ClassSums, Columns, Labels, LevelRates, RateShrinkage, RowUnits, row_groups,
+};
 use crate::{RankError, parallel};
 
 /// A candidate is a multiple of one of these times a power of ten, the coarsest first: mantissa,
@@ -53,7 +55,7 @@ pub(super) fn candidate_bins(
                 *sums += labels.sums(row);
             }
         }
-        Ok(bins_of_levels(&sums, &units, params.max_cuts + 1))
+        Ok(bins_of_levels(sums, &units, params.max_cuts + 1))
     };
     parallel::try_map((0..columns.n_features()).collect(), bins)
 }
@@ -62,18 +64,24 @@ fn code_of(raw: f64) -> Option<usize> {
     (!raw.is_nan()).then_some(raw as usize)
 }
 
-/// Categories in the order of their rates, shrunk to that of all, in at most so many bins; those
-/// without rows count as missing (DECISIONS R5).
-fn bins_of_levels(sums: &[ClassSums], units: &RowUnits, most: usize) -> Bins {
-    let mut order: Vec<usize> = (0..sums.len()).filter(|&level| sums[level].rows > 0).collect();
-    let masses = order.iter().map(|&level| sums[level].into());
-    let Some(shrinkage) = RateShrinkage::of(masses, units) else {
+/// Categories in the order of their rates, shrunk to that of all, in at most so many bins. Those
+/// without rows (DECISIONS R5) and rare ones among many count as missing.
+fn bins_of_levels(mut sums: Vec<ClassSums>, units: &RowUnits, most: usize) -> Bins {
+    let rows: Vec<u64> = sums.iter().map(|sums| sums.rows).collect();
+    if let Some(is_rare) = LevelRates::Shrunken.rare(&rows) {
+        for (sums, &is_rare) in sums.iter_mut().zip(is_rare.iter()) {
+            *sums = if is_rare { ClassSums::default() } else { *sums };
+        }
+    }
+    let sums = &sums;
+    let occupied = sums.iter().filter(|sums| sums.rows > 0);
+    let shrinkage = RateShrinkage::of(occupied.map(|&sums| sums.into()), units);
+    let Some(order) = shrinkage.and_then(|shrinkage| shrinkage.order(sums)) else {
         // They do not differ beyond chance.
-        let n_bins = usize::from(!order.is_empty());
+        let n_bins = usize::from(sums.iter().any(|sums| sums.rows > 0));
         let bin = |sums: &ClassSums| if sums.rows > 0 { 0 } else { n_bins };
         return Bins::Categorical { bin_of_level: sums.iter().map(bin).collect(), n_bins };
     };
-    shrinkage.sort(&mut order, sums);
     let sizes: Vec<u64> = order.iter().map(|&level| sums[level].rows).collect();
     let groups = row_groups(&sizes, most);
     let n_bins = groups.last().map_or(0, |&last| usize::from(last) + 1);

@@ -42,6 +42,12 @@ const FREE: f64 = 5.0;
 /// Number of standard deviations by which the spread of categories must exceed chance.
 const CAUTION: f64 = 4.0;
 
+/// Share of the gain of a set of categories that must be left after shrinkage for the set to be
+/// taken. Measured by `benches/studies/levels_study.py`: at one half a column of 300 levels of
+/// noise costs boosted trees 0.004 of AUC on bank marketing (10 % positives), at one third 0.020,
+/// without a bound 0.022.
+pub(crate) const LEAST_KEPT: f64 = 0.5;
+
 /// Training rows that a category needs for a rate of its own.
 pub(in crate::data) const LEAST_LEVEL_ROWS: u64 = 10;
 
@@ -256,13 +262,19 @@ impl RateShrinkage {
         self.cell.gain(level) as f64 / ((level.pos + level.neg) as f64 + self.added)
     }
 
-    /// Sorts categories by their shrunken rates, given the sums of all; those of one rate stay in
-    /// their order.
-    pub(crate) fn sort(&self, levels: &mut [usize], sums: &[ClassSums]) {
-        levels.sort_by(|&a, &b| {
-            let excess = |level: usize| self.excess(sums[level].into());
-            excess(a).total_cmp(&excess(b))
-        });
+    /// The categories with rows by their shrunken rates, given the sums of all; those of one rate
+    /// in their order. `None` if what this order promises is mostly chance.
+    pub(crate) fn order(&self, sums: &[ClassSums]) -> Option<Vec<usize>> {
+        let total: ClassSums = sums.iter().copied().sum();
+        let mut order: Vec<usize> = (0..sums.len()).filter(|&code| sums[code].rows > 0).collect();
+        let gain = |&code: &usize| total.gain(sums[code]).unsigned_abs() as f64;
+        let kept = |code: &usize| self.kept(sums[*code].into()) * gain(code);
+        if order.iter().map(kept).sum::<f64>() < LEAST_KEPT * order.iter().map(gain).sum::<f64>() {
+            return None;
+        }
+        let excess: Vec<f64> = sums.iter().map(|&sums| self.excess(sums.into())).collect();
+        order.sort_by(|&a, &b| excess[a].total_cmp(&excess[b]));
+        Some(order)
     }
 
     /// Weight of its own rows in the shrunken rate of a category.

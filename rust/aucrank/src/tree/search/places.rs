@@ -14,7 +14,7 @@ use crate::data::{
 use crate::formula::Test;
 use crate::parallel;
 use crate::tree::sample::Sample;
-use crate::tree::split::stump::{LEAST_KEPT, levels_test, middle_of};
+use crate::tree::split::stump::{levels_test, middle_of};
 
 /// Greatest number of places of a feature, apart from that of missing values.
 pub(super) const MOST_PLACES: usize = 255;
@@ -403,20 +403,12 @@ fn places_of_levels(
     sums: &[ClassSums],
     units: Option<&RowUnits>,
 ) -> Option<(PlaceValues, Vec<u8>)> {
-    let mut order: Vec<usize> = (0..sums.len()).filter(|&code| sums[code].rows > 0).collect();
-    let masses = order.iter().map(|&code| sums[code].into());
-    let total: ClassSums = sums.iter().copied().sum();
+    let occupied = sums.iter().filter(|sums| sums.rows > 0);
     let shrinkage = match units {
-        Some(units) => RateShrinkage::of(masses, units)?,
-        None => RateShrinkage::none(total.into()),
+        Some(units) => RateShrinkage::of(occupied.map(|&sums| sums.into()), units)?,
+        None => RateShrinkage::none(sums.iter().copied().sum::<ClassSums>().into()),
     };
-    let gains = || order.iter().map(|&code| (code, total.gain(sums[code]).unsigned_abs() as f64));
-    let kept: f64 = gains().map(|(code, gain)| shrinkage.kept(sums[code].into()) * gain).sum();
-    let all: f64 = gains().map(|(_, gain)| gain).sum();
-    if kept < LEAST_KEPT * all {
-        return None;
-    }
-    shrinkage.sort(&mut order, sums);
+    let order = shrinkage.order(sums)?;
     let sizes: Vec<u64> = order.iter().map(|&code| sums[code].rows).collect();
     let of_order = row_groups(&sizes, MOST_PLACES);
     let mut codes = vec![Vec::new(); of_order.last().map_or(0, |&last| usize::from(last) + 1)];

@@ -7,8 +7,8 @@ use std::cmp::{Ordering, Reverse};
 
 use super::criterion::{CutCriterion, Merit, best_run, best_union};
 use crate::data::{
-    Binned, ClassSums, CodeRule, CodeTest, Columns, FeatureBins, FeatureSums, Histogram, LevelSet,
-    RateShrinkage, RowUnits, Tally, ValueScale, direction, mix,
+    Binned, ClassSums, CodeRule, CodeTest, Columns, FeatureBins, FeatureSums, Histogram,
+    LEAST_KEPT, LevelSet, RateShrinkage, RowUnits, Tally, ValueScale, direction, mix,
 };
 
 /// Best stump over the features of a histogram, each side holding at least `min_rows` rows; `None`
@@ -323,12 +323,6 @@ fn add_to_bin(bins: &mut Vec<(u32, ClassSums)>, code: u32, more: ClassSums) {
         Err(place) => bins.insert(place, (code, more)),
     }
 }
-
-/// Share of the gain of a set of categories that must be left after shrinkage for the set to be
-/// taken. Measured by `benches/studies/levels_study.py`: at one half a column of 300 levels of
-/// noise costs boosted trees 0.004 of AUC on bank marketing (10 % positives), at one third 0.020,
-/// without a bound 0.022.
-pub(in crate::tree) const LEAST_KEPT: f64 = 0.5;
 
 /// The test that sends the levels of some codes, in ascending order, to their sides, and missing
 /// values and levels without a code to that of missing ones.
