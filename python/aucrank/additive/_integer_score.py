@@ -373,9 +373,12 @@ class IntegerScore(SampledFitMixin, PointsCard):
         """
         n_questions = 0
         for feature in self._card.features:
-            known = [b.points for b in feature.bins if b.kind in _ORDERED]
-            apart = [b.points for b in feature.bins if b.kind not in _ORDERED and b.size > 0]
-            n_questions += max(len(known) - 1, 0) + sum(points not in known for points in apart)
+            held = [bin_ for bin_ in feature.bins if bin_.size > 0]
+            known = [bin_.points for bin_ in held if bin_.kind in _ORDERED]
+            apart = [bin_.points for bin_ in held if bin_.kind not in _ORDERED]
+            own = sum(points not in known for points in apart)
+            # Without known values, the first line is the one that others differ from.
+            n_questions += max(len(known) - 1 + own, 0)
         return n_questions
 
     @property

@@ -120,9 +120,8 @@ impl PointSearch<'_> {
         score.net = self.net(score);
     }
 
-    /// Changes a line by a point, or a cut by a bin, and improves the other features next to that:
-    /// two may gain only together. These start
-    /// from no points, too, if `is_anew`.
+    /// Changes a line by a point, or a cut by a bin, and improves the other features next to that,
+    /// since two may gain only together. `is_anew` is as for [`PointSearch::sweep_once`].
     fn shake(&self, best: &mut PointsOfFeatures, is_anew: bool) -> Result<(), RankError> {
         loop {
             let mut found: Option<PointsOfFeatures> = None;
@@ -234,35 +233,23 @@ impl PointSearch<'_> {
         sums: &OtherSums,
         start: Start<'_>,
     ) -> Option<Steps> {
-        let (limits, of_others) = self.limits(score, without, feature);
-        self.best_within(&limits, of_others, feature, sums, start)
-    }
-
-    /// The best points of a feature within limits, given the price of the questions of others.
-    fn best_within(
-        &self,
-        limits: &LineLimits,
-        of_others: f64,
-        feature: usize,
-        sums: &OtherSums,
-        start: Start<'_>,
-    ) -> Option<Steps> {
         let placed = &self.rows.features[feature];
         if !placed.divides() {
             return None;
         }
+        let (limits, of_others) = self.limits(score, without, feature);
         let most = self.params.max_points as usize;
         let pairs = PairsByShift::of(self.rows, placed, &sums.of_rows, sums.n_sums, most);
         let mut best: Option<Steps> = None;
         let mut starts = match start {
-            Start::Nothing | Start::Both(_) => first_steps(placed, &pairs, limits),
+            Start::Nothing | Start::Both(_) => first_steps(placed, &pairs, &limits),
             Start::Points(_) => Vec::new(),
         };
         if let Start::Points(points) | Start::Both(points) = start {
             starts.insert(0, points.to_vec());
         }
         for start in starts {
-            let found = best_steps(placed, &pairs, &start, limits);
+            let found = best_steps(placed, &pairs, &start, &limits);
             let floor = best.as_ref().map_or(f64::NEG_INFINITY, |best| best.net + LEAST_GAIN);
             best = found.filter(|found| found.net > floor).or(best);
         }
@@ -311,27 +298,21 @@ impl PointSearch<'_> {
                 }
                 is_new
             });
-            let improved = parallel::try_map(found, |(from, feature, steps)| {
-                let mut joined = kept[from].clone();
-                self.join(&mut joined, feature, steps.points);
-                let mut score = joined.clone();
+            kept = parallel::try_map(found, |(from, feature, steps)| {
+                let mut score = kept[from].clone();
+                self.join(&mut score, feature, steps.points);
                 self.sweep(&mut score)?;
                 if width > 1 {
                     self.shake(&mut score, false)?;
                 }
-                Ok::<_, RankError>((joined, score))
+                Ok::<_, RankError>(score)
             })?;
-            let mut next = Vec::new();
-            for (joined, score) in improved {
+            for score in &kept {
                 let gains = score.net > best.net + LEAST_GAIN || !self.missing(best).is_empty();
-                if gains && self.missing(&score).is_empty() {
-                    *best = score.clone();
+                if gains && self.missing(score).is_empty() {
+                    best.clone_from(score);
                 }
-                // What gains nothing yet leaves the score again, but may gain next to others.
-                let is_whole = score.features.len() == joined.features.len();
-                next.push(if is_whole { score } else { joined });
             }
-            kept = next;
         }
         Ok(())
     }
@@ -418,8 +399,8 @@ impl PointSearch<'_> {
         Some(self.net(score))
     }
 
-    /// Improves the points of each feature once, but for one that stays; also from no points, or
-    /// only from what they are.
+    /// Improves the points of each feature once, but for one that stays: from what they are, and if
+    /// `is_anew` from no points, too.
     fn sweep_once(
         &self,
         score: &mut PointsOfFeatures,

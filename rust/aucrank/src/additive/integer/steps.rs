@@ -1,6 +1,6 @@
 //! The best points of one feature, those of the others fixed.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::rows::PlacedFeature;
 use super::shifts::PairsByShift;
@@ -37,16 +37,14 @@ pub(super) fn n_questions(feature: &PlacedFeature, points: &[i32]) -> usize {
     let (ordered, apart) = points.split_at(feature.n_ordered);
     let between = ordered.windows(2).filter(|pair| pair[0] != pair[1]).count();
     let sizes = &feature.sizes[feature.n_ordered..];
-    let own = apart.iter().zip(sizes).filter(|(points, size)| {
-        // Where no other value is known, the first is the line that the others differ from.
-        **size > 0 && !ordered.contains(points)
-    });
-    let own = own.count();
-    if has_ordered_rows(feature) { between + own } else { between + own.saturating_sub(1) }
-}
-
-fn has_ordered_rows(feature: &PlacedFeature) -> bool {
-    feature.sizes[..feature.n_ordered].iter().any(|&size| size > 0)
+    let own = apart.iter().zip(sizes);
+    let own = own.filter(|(points, size)| **size > 0 && !ordered.contains(points)).count();
+    if feature.sizes[..feature.n_ordered].iter().any(|&size| size > 0) {
+        between + own
+    } else {
+        // The first of the values apart is the line that the others differ from.
+        between + own.saturating_sub(1)
+    }
 }
 
 impl LineLimits {
@@ -169,7 +167,7 @@ impl Moves<'_> {
     }
 
     /// Values that a bin may get without a difference out of the limits.
-    fn values(&self) -> std::ops::RangeInclusive<i32> {
+    fn values(&self) -> RangeInclusive<i32> {
         let most = self.limits.most_points;
         let (low, high) =
             self.from.iter().fold((0, 0), |(low, high), &at| (at.min(low), at.max(high)));

@@ -1,0 +1,267 @@
+"""Models that a person can read, at equal size: AUC of rows held out on real data sets.
+
+    python -m benches.studies.small_models FOLDER [FOLDER ...] [--max-rows 2000] [--folds 2]
+        [--sets german pima] [--models IntegerScore AutoScore] [--results small_models.csv]
+        [--picture small_models.png]
+
+Each FOLDER holds Parquet files with columns and a 0/1 column `target`. Sizes are numbers of leaves
+or of terms (4, 8, 16 and 30), and numbers of features (3, 5 and 8). Models of
+other packages are left out where these are not installed: `imodels` for FIGS, `fasterrisk`,
+`interpret` for EBM, and `optbinning`. AutoScore is that of `integer_scores`. Logistic regression
+has the features that raise its likelihood most, one after another; EBM those that are most
+important in an EBM of all, without pairs; a card of optbinning those of the largest information
+value.
+
+Every fold of a set, model and size is a row of the results, written as soon as it is known: a run
+that is broken off goes on where it was. For each size the table has the mean AUC in hundredths, the
+gain of the best model of ours at that size over it with its standard error over the sets, and the
+mean seconds of a fit. Folds are the first of five.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+from aucrank import AURORA, IntegerScore, Scorecard, TreeRank
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.tree import DecisionTreeClassifier
+
+from benches.common.data import load_batches, with_categories
+from benches.common.over_sets import gains_of_batches
+from benches.common.results import resumed
+from benches.common.rivals import OptbinningCard, ebm, is_installed, of_columns, score_of
+from benches.studies.integer_scores import auto_score, faster_risk
+
+LEAVES, FEATURES = (4, 8, 16, 30), (3, 5, 8)
+
+
+class OfColumns:
+    """A model of some columns, which are chosen first."""
+
+    def __init__(self, choose, make):
+        self.choose = choose
+        self.make = make
+
+    def fit(self, X, y):
+        """Learn from a frame and 0/1 labels."""
+        self.columns_ = self.choose(X, y)
+        self.model_ = self.make().fit(X[self.columns_], y)
+        return self
+
+    def decision_function(self, X):
+        """Score rows, higher first."""
+        return score_of(self.model_, X[self.columns_])
+
+
+class OfScores:
+    """A function that learns from rows and scores others at once."""
+
+    def __init__(self, scores_of, size):
+        self.scores_of = scores_of
+        self.size = size
+
+    def fit(self, X, y):
+        """Keep a frame and 0/1 labels."""
+        self.rows_ = X, y
+        return self
+
+    def decision_function(self, X):
+        """Score rows, higher first."""
+        return self.scores_of(*self.rows_, X, [self.size])[self.size]
+
+
+class SmallCard:
+    """The small score of a scorecard."""
+
+    def __init__(self, size):
+        self.size = size
+
+    def fit(self, X, y):
+        """Learn from a frame and 0/1 labels."""
+        card = Scorecard(n_jobs=1).fit(X, y)
+        self.score_ = card.to_integer_score(X, y, max_features=self.size)
+        return self
+
+    def decision_function(self, X):
+        """Score rows, higher first."""
+        return self.score_.decision_function(X)
+
+
+def logistic():
+    return of_columns(LogisticRegression(max_iter=1000), scaled=True)
+
+
+def most_likely(size):
+    """Return a choice of columns by forward selection."""
+
+    def choose(X, y):
+        chosen = []
+        while len(chosen) < min(size, X.shape[1]):
+            losses = {}
+            for name in X.columns.difference(chosen, sort=False):
+                columns = [*chosen, name]
+                model = logistic().fit(X[columns], y)
+                losses[name] = log_loss(y, model.predict_proba(X[columns])[:, 1])
+            chosen.append(min(losses, key=losses.get))
+        return chosen
+
+    return choose
+
+
+def most_important(size):
+    """Return a choice of columns by an EBM."""
+
+    def choose(X, y):
+        model = ebm(1, interactions=0).fit(X, y)
+        order = np.argsort(-np.asarray(model.term_importances()), kind="stable")
+        return [X.columns[place] for place in order[:size]]
+
+    return choose
+
+
+def most_informative(size):
+    """Return a choice of columns by the information value of optbinning."""
+
+    def choose(X, y):
+        from optbinning import BinningProcess
+
+        categories = list(X.select_dtypes(exclude="number").columns)
+        binning = BinningProcess(list(X.columns), categorical_variables=categories)
+        binning.fit(X.astype(dict.fromkeys(categories, object)), y)
+        table = binning.summary().sort_values("iv", ascending=False, kind="stable")
+        return list(table["name"][:size])
+
+    return choose
+
+
+#: Makers of unfitted models of a size, by what is counted.
+MODELS = {
+    "leaves or terms": {
+        "TreeRank, searched": lambda n: TreeRank(
+            search="lookahead", max_leaves=n, random_state=0, n_jobs=1
+        ),
+        "TreeRank, grown": lambda n: TreeRank(max_leaves=n, random_state=0, n_jobs=1),
+        "AURORA": lambda n: AURORA(max_features=n, n_jobs=1),
+        "scikit-learn's tree": lambda n: of_columns(
+            DecisionTreeClassifier(max_leaf_nodes=n, min_samples_leaf=20, random_state=0)
+        ),
+    },
+    "features": {
+        "IntegerScore": lambda n: IntegerScore(max_features=n, n_jobs=1),
+        "to_integer_score()": SmallCard,
+        "AutoScore": lambda n: OfScores(auto_score, n),
+        "logistic regression": lambda n: OfColumns(most_likely(n), logistic),
+    },
+}
+if is_installed("imodels"):
+
+    def figs(size):
+        """Return a sum of trees of so many leaves, if it were one tree."""
+        from imodels import FIGSClassifier
+
+        return of_columns(FIGSClassifier(max_rules=size - 1, random_state=0))
+
+    MODELS["leaves or terms"]["FIGS"] = figs
+if is_installed("fasterrisk"):
+    MODELS["features"]["FasterRisk"] = lambda n: OfScores(faster_risk, n)
+if is_installed("interpret"):
+    MODELS["features"]["EBM"] = lambda n: OfColumns(
+        most_important(n), lambda: ebm(1, interactions=0)
+    )
+if is_installed("optbinning"):
+    MODELS["features"]["optbinning"] = lambda n: OfColumns(most_informative(n), OptbinningCard)
+
+SIZES = {"leaves or terms": LEAVES, "features": FEATURES}
+OURS = ("TreeRank", "AURORA", "IntegerScore", "to_integer_score()")
+KEYS = ["set", "fold", "model", "size"]
+
+
+def measure(sets, options):
+    """Fit what is not in the results yet, and return them all."""
+    with resumed(options.results, KEYS, ["auc", "seconds"]) as (known, append):
+        for name, (X, y) in sets.items():
+            folds = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
+            for fold, (train, test) in list(enumerate(folds))[: options.folds]:
+                for kind, models in MODELS.items():
+                    for model, make in models.items():
+                        for size in SIZES[kind] if model in options.models else ():
+                            if (name, fold, model, size) in known:
+                                continue
+                            begin = perf_counter()
+                            fitted = make(size).fit(X.iloc[train], y[train])
+                            seconds = perf_counter() - begin
+                            auc = roc_auc_score(y[test], score_of(fitted, X.iloc[test]))
+                            append(name, fold, model, size, auc, round(seconds, 4))
+    return pd.read_csv(options.results)
+
+
+def report(found, batch_of):
+    """Print a table for each size."""
+    aucs = found.groupby(["model", "size", "set"])["auc"].mean()
+    seconds = found.groupby(["model", "size"])["seconds"].mean()
+    for kind, models in MODELS.items():
+        for size in SIZES[kind]:
+            measured = [m for m in models if (m, size) in aucs.index.droplevel("set")]
+            table = pd.DataFrame({model: aucs[model, size] for model in measured}).dropna()
+            ours = [model for model in measured if model.startswith(OURS)]
+            if not ours:
+                continue
+            best = table[ours].mean().idxmax()
+            print(f"\n{size} {kind}, {len(table)} sets")
+            for model in table:
+                line = f"{model:20} {100 * table[model].mean():.2f}  {seconds[model, size]:7.2f} s"
+                if model != best:
+                    gain = gains_of_batches(table[best], table[model], batch_of)
+                    line += f"  {best} over it {gain}"
+                print(line)
+
+
+def draw(found, path):
+    """Draw the mean AUC of each model by size."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), sharey=True, layout="constrained")
+    for axis, (kind, models) in zip(axes, MODELS.items(), strict=True):
+        for model in models:
+            of_model = found[found["model"] == model]
+            if of_model.empty:
+                continue
+            means = of_model.groupby(["size", "set"])["auc"].mean().groupby("size").mean()
+            style = "o-" if model.startswith(OURS) else "s--"
+            axis.plot(means.index, 100 * means, style, label=model)
+        axis.set(xlabel=kind, xticks=SIZES[kind])
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=8, loc="lower right")
+    axes[0].set_ylabel(f"mean AUC of {found['set'].nunique()} data sets, times 100")
+    figure.savefig(path, dpi=150)
+
+
+def main():
+    """Measure, then print and draw."""
+    labels = [model for models in MODELS.values() for model in models]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--max-rows", type=int, default=2000)
+    parser.add_argument("--folds", type=int, default=2, choices=range(1, 6))
+    parser.add_argument("--sets", nargs="+", help="only these, by file name without ending")
+    parser.add_argument("--models", nargs="+", choices=labels, default=labels)
+    parser.add_argument("--results", type=Path, default=Path("small_models.csv"))
+    parser.add_argument("--picture", type=Path)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    sets, batch_of = load_batches(options.folders, options.max_rows, options.sets)
+    sets = {name: (with_categories(X), y) for name, (X, y) in sets.items()}
+    found = measure(sets, options)
+    found = found[found["set"].isin(sets) & found["model"].isin(options.models)]
+    report(found, batch_of)
+    if options.picture:
+        draw(found, options.picture)
+
+
+if __name__ == "__main__":
+    main()
