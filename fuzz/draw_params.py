@@ -235,6 +235,7 @@ PARAMS: dict[str, dict[str, Values]] = {
         "round_cuts": [True, False],
         "min_bin_share": [0.02, 0.0, 0.5],
         "high_points": ["positive", "negative"],
+        "required_features": [None],
         "excluded_features": [None, [0]],
         "exclusive_features": [None, [[0]]],
         "time_limit": [None, 1e-9],

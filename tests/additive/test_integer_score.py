@@ -228,6 +228,9 @@ def test_it_is_written_saved_and_exported(tmp_path):
     assert "<Scorecard" in score.to_pmml()
     edited = score.with_points(names_of(score)[0], 0, 3, X, Y, date="2026-01-31")
     assert "Changed by hand" in edited.to_text()
+    # The bound is one of the lines of the fit.
+    assert "no other points" in text
+    assert "no other points" not in edited.to_text()
 
 
 def test_breast_cancer_needs_two_features():

@@ -7,6 +7,7 @@ from aucrank import (
     RIMARC,
     AUCBoost,
     GradientBoostingRanker,
+    IntegerScore,
     LinearRanker,
     RankBoost,
     RankOpt,
@@ -35,6 +36,7 @@ ROUNDED = {
     "RIMARC": RIMARC(),
     "Scorecard": Scorecard(),
     "Scorecard of bad luck": Scorecard(estimator=RankBoost(n_rounds=20), high_points="negative"),
+    "IntegerScore": IntegerScore(high_points="negative"),
     "RankOpt": RankOpt(radii=(1.0,)),
 }
 

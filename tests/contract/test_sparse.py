@@ -13,6 +13,7 @@ from aucrank import (
     RIMARC,
     AUCBoost,
     GradientBoostingRanker,
+    IntegerScore,
     LinearRanker,
     MartiRank,
     RankBoost,
@@ -61,6 +62,7 @@ TAKERS = [
     LinearRanker(),
     LinearRanker(thresholds=None),
     Scorecard(estimator=RIMARC(), random_state=0),
+    IntegerScore(),
     AURORA(max_features=3, random_state=0),
     RankingEnsemble(members=SMALL, n_folds=2, random_state=0),
 ]

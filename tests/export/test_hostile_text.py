@@ -291,6 +291,7 @@ SETTINGS = {
     # Without the forest, which is above.
     "RankingEnsemble": {"members": few_members()[::2], "n_folds": 2, "random_state": 0},
     "AURORA": {"selection": None, "radius": 3.0, "max_features": 40},
+    "IntegerScore": {"max_features": 12, "min_gain": 0.0},
 }
 
 
@@ -317,7 +318,7 @@ def written(request):
     name, kind = request.param
     X, y = hostile_rows(kind)
     model = _registry.get_estimator(name)(**SETTINGS.get(name, {})).fit(X, y)
-    score = model.points if isinstance(model, Scorecard) else model.decision_function
+    score = getattr(model, "points", model.decision_function)
     # As many rows as have every category in every column, several times over.
     X = X.head(40)
     return getattr(model, "tree_", model), X, np.asarray(score(X), dtype=float)

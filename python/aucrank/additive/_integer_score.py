@@ -388,7 +388,7 @@ class IntegerScore(SampledFitMixin, PointsCard):
         Returns
         -------
         float
-            That of the rates of all combinations of lines; at least ``auc_`` of the fit.
+            That of the rates of all combinations of lines, as they were before any edit.
         """
         return self._fitted.exact_auc
 

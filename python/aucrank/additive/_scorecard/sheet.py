@@ -215,9 +215,12 @@ class Sheet:
         if self.is_searched:
             if not self.card.is_counted:
                 return "Changed by hand since the training rows were counted."
+            found = f"AUC of the {_count(self.size)} training rows: {auc:.4f}"
+            if self.edits:
+                return f"{found}."
             return (
-                f"AUC of the {_count(self.size)} training rows: {auc:.4f}; no other points for"
-                f" these lines, even for their combinations, have more than {exact:.4f}."
+                f"{found}; no other points for these lines, even for their combinations, have more"
+                f" than {exact:.4f}."
             )
         if self.edits:
             points = f" {auc:.4f} by points," if self.card.is_counted else ""

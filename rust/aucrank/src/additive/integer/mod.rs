@@ -57,7 +57,7 @@ const LEAST_SLOPE: f64 = 1e-6;
 ///
 /// // Of two questions each counts, the first one twice.
 /// let rows = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
-/// let (mut values, mut positive) = (Vec::new(), Vec::new());
+/// let (mut values, mut positive) = (Vec::<f64>::new(), Vec::new());
 /// for (row, n_pos) in rows.iter().zip([5, 20, 35, 45]) {
 ///     for number in 0..50 {
 ///         values.extend(row);

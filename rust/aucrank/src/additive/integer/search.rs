@@ -46,7 +46,7 @@ struct OtherSums {
 
 /// Where the search of the points of a feature starts.
 #[derive(Debug, Clone, Copy)]
-enum Start<'a> {
+enum PointsStart<'a> {
     /// From one step or none.
     Nothing,
     /// From its points.
@@ -231,7 +231,7 @@ impl PointSearch<'_> {
         without: Option<usize>,
         feature: usize,
         sums: &OtherSums,
-        start: Start<'_>,
+        start: PointsStart<'_>,
     ) -> Option<Steps> {
         let placed = &self.rows.features[feature];
         if !placed.divides() {
@@ -242,10 +242,10 @@ impl PointSearch<'_> {
         let pairs = PairsByShift::of(self.rows, placed, &sums.of_rows, sums.n_sums, most);
         let mut best: Option<Steps> = None;
         let mut starts = match start {
-            Start::Nothing | Start::Both(_) => first_steps(placed, &pairs, &limits),
-            Start::Points(_) => Vec::new(),
+            PointsStart::Nothing | PointsStart::Both(_) => first_steps(placed, &pairs, &limits),
+            PointsStart::Points(_) => Vec::new(),
         };
-        if let Start::Points(points) | Start::Both(points) = start {
+        if let PointsStart::Points(points) | PointsStart::Both(points) = start {
             starts.insert(0, points.to_vec());
         }
         for start in starts {
@@ -273,7 +273,7 @@ impl PointSearch<'_> {
                 let tried = if must_join.is_some() { missing } else { self.joining(score, None) };
                 let sums = self.sums(score, None);
                 let joined = self.each(tried, |feature| {
-                    self.best_of(score, None, feature, &sums, Start::Nothing)
+                    self.best_of(score, None, feature, &sums, PointsStart::Nothing)
                 })?;
                 let joined = joined
                     .into_iter()
@@ -411,7 +411,8 @@ impl PointSearch<'_> {
             self.interrupt.check()?;
             let (feature, points) = score.features[place].clone();
             let sums = self.sums(score, Some(place));
-            let start = if is_anew { Start::Both(&points) } else { Start::Points(&points) };
+            let start =
+                if is_anew { PointsStart::Both(&points) } else { PointsStart::Points(&points) };
             let found = self.best_of(score, Some(place), feature, &sums, start);
             if let Some(found) = found.filter(|found| found.net > score.net + LEAST_GAIN) {
                 score.features[place].1 = found.points;
@@ -433,7 +434,7 @@ impl PointSearch<'_> {
                 let sums = self.sums(score, Some(place));
                 let joining = self.joining(score, Some(place));
                 let found = self.best_of_each(joining, |feature| {
-                    self.best_of(score, Some(place), feature, &sums, Start::Nothing)
+                    self.best_of(score, Some(place), feature, &sums, PointsStart::Nothing)
                 })?;
                 if let Some((feature, found)) = found {
                     let floor = best.as_ref().map_or(score.net, |(_, best)| best.net);
