@@ -25,7 +25,7 @@ pub use self::params::IntegerScoreParams;
 use std::collections::BTreeMap;
 
 use self::candidates::{CandidateParams, candidate_bins};
-use self::rows::{BinnedRows, PlacedFeature};
+use self::rows::{BinnedRows, CandidateFeature};
 use self::search::{PointSearch, PointsOfFeatures};
 use super::bins::{BinSum, ValuedBins, gini};
 use super::point_counts::PointCounts;
@@ -153,7 +153,7 @@ fn lines_of(rows: &BinnedRows, bins: &[Bins], score: &PointsOfFeatures) -> Vec<F
 }
 
 /// Points by bin, where a bin without rows has the mean of the others by their weight.
-fn filled(placed: &PlacedFeature, points: &[i32]) -> Vec<i64> {
+fn filled(placed: &CandidateFeature, points: &[i32]) -> Vec<i64> {
     let (mut weight, mut sum) = (0.0, 0.0);
     for (&points, &size) in points.iter().zip(&placed.sizes) {
         weight += size as f64;

@@ -6,7 +6,7 @@ use crate::data::{Bins, Columns, Labels, Lookups, RowUnits, direction};
 /// A feature in candidate bins: intervals or groups of categories in their order, then special
 /// values, then missing ones.
 #[derive(Debug)]
-pub(super) struct PlacedFeature {
+pub(super) struct CandidateFeature {
     pub(super) feature: usize,
     /// Number of bins in order.
     pub(super) n_ordered: usize,
@@ -17,7 +17,7 @@ pub(super) struct PlacedFeature {
     pub(super) bins_of_rows: Vec<u8>,
 }
 
-impl PlacedFeature {
+impl CandidateFeature {
     pub(super) fn n_bins(&self) -> usize {
         self.sizes.len()
     }
@@ -31,7 +31,7 @@ impl PlacedFeature {
 /// The rows of a search.
 #[derive(Debug)]
 pub(super) struct BinnedRows {
-    pub(super) features: Vec<PlacedFeature>,
+    pub(super) features: Vec<CandidateFeature>,
     /// Weight of each row by class, that of low points first.
     pub(super) weights: Vec<[u64; 2]>,
     /// Half a pair of rows as a share of all pairs.
@@ -84,7 +84,7 @@ impl BinnedRows {
                 Bins::Categorical { n_bins, .. } => *n_bins,
             };
             let direction = direction(monotonic, feature) * sign as i8;
-            PlacedFeature { feature, n_ordered, sizes, direction, bins_of_rows }
+            CandidateFeature { feature, n_ordered, sizes, direction, bins_of_rows }
         };
         let features = bins.iter().enumerate().map(feature).collect();
         let total = labels.total();

@@ -4,7 +4,7 @@ use super::params::IntegerScoreParams;
 use super::rows::BinnedRows;
 use super::shifts::PairsByShift;
 use super::steps::{
-    LEAST_GAIN, LineLimits, Steps, best_steps, first_steps, n_questions, small_moves,
+    FeaturePoints, LEAST_GAIN, LineLimits, best_steps, first_steps, n_questions, small_moves,
 };
 use crate::{Interrupt, RankError, parallel};
 
@@ -232,7 +232,7 @@ impl PointSearch<'_> {
         feature: usize,
         sums: &OtherSums,
         start: PointsStart<'_>,
-    ) -> Option<Steps> {
+    ) -> Option<FeaturePoints> {
         let placed = &self.rows.features[feature];
         if !placed.divides() {
             return None;
@@ -240,7 +240,7 @@ impl PointSearch<'_> {
         let (limits, of_others) = self.limits(score, without, feature);
         let most = self.params.max_points as usize;
         let pairs = PairsByShift::of(self.rows, placed, &sums.of_rows, sums.n_sums, most);
-        let mut best: Option<Steps> = None;
+        let mut best: Option<FeaturePoints> = None;
         let mut starts = match start {
             PointsStart::Nothing | PointsStart::Both(_) => first_steps(placed, &pairs, &limits),
             PointsStart::Points(_) => Vec::new(),
@@ -253,7 +253,7 @@ impl PointSearch<'_> {
             let floor = best.as_ref().map_or(f64::NEG_INFINITY, |best| best.net + LEAST_GAIN);
             best = found.filter(|found| found.net > floor).or(best);
         }
-        best.map(|best| Steps { net: best.net - of_others, ..best })
+        best.map(|best| FeaturePoints { net: best.net - of_others, ..best })
     }
 
     /// Adds features one after another, and improves the points of all after each. So many sets of
@@ -261,7 +261,7 @@ impl PointSearch<'_> {
     fn add(&self, best: &mut PointsOfFeatures, width: usize) -> Result<(), RankError> {
         let mut kept = vec![best.clone()];
         while !kept.is_empty() {
-            let mut found: Vec<(usize, usize, Steps)> = Vec::new();
+            let mut found: Vec<(usize, usize, FeaturePoints)> = Vec::new();
             for (from, score) in kept.iter().enumerate() {
                 let missing = self.missing(score);
                 let is_full = score.features.len() >= self.params.max_features;
@@ -338,8 +338,8 @@ impl PointSearch<'_> {
     fn each<I: Copy + Send>(
         &self,
         items: Vec<I>,
-        steps: impl Fn(I) -> Option<Steps> + Sync,
-    ) -> Result<Vec<Option<(I, Steps)>>, RankError> {
+        steps: impl Fn(I) -> Option<FeaturePoints> + Sync,
+    ) -> Result<Vec<Option<(I, FeaturePoints)>>, RankError> {
         parallel::try_map(items, |item| {
             self.interrupt.check()?;
             Ok(steps(item).map(|found| (item, found)))
@@ -350,9 +350,9 @@ impl PointSearch<'_> {
     fn best_of_each<I: Copy + Send>(
         &self,
         items: Vec<I>,
-        best_of: impl Fn(I) -> Option<Steps> + Sync,
-    ) -> Result<Option<(I, Steps)>, RankError> {
-        let mut best: Option<(I, Steps)> = None;
+        best_of: impl Fn(I) -> Option<FeaturePoints> + Sync,
+    ) -> Result<Option<(I, FeaturePoints)>, RankError> {
+        let mut best: Option<(I, FeaturePoints)> = None;
         for (item, found) in self.each(items, best_of)?.into_iter().flatten() {
             if best.as_ref().is_none_or(|(_, best)| found.net > best.net + LEAST_GAIN) {
                 best = Some((item, found));
@@ -429,7 +429,7 @@ impl PointSearch<'_> {
                 break;
             }
             let is_free = |&place: &usize| !self.params.required.contains(&score.features[place].0);
-            let mut best: Option<((usize, usize), Steps)> = None;
+            let mut best: Option<((usize, usize), FeaturePoints)> = None;
             for place in (0..score.features.len()).filter(is_free) {
                 let sums = self.sums(score, Some(place));
                 let joining = self.joining(score, Some(place));

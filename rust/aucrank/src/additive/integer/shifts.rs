@@ -5,7 +5,7 @@
 //! `a` and `b`. So a table of all pairs of bins and all differences has the area of every choice of
 //! points of the feature, at the price of one pass over the rows.
 
-use super::rows::{BinnedRows, PlacedFeature};
+use super::rows::{BinnedRows, CandidateFeature};
 
 /// Pairs ranked rightly by pair of bins and difference of points, a tie counting half, as a share
 /// of all pairs.
@@ -25,7 +25,7 @@ impl PairsByShift {
     /// The pairs of some rows, given for each the sum of the other features, below `n_sums`.
     pub(super) fn of(
         rows: &BinnedRows,
-        feature: &PlacedFeature,
+        feature: &CandidateFeature,
         others: &[u32],
         n_sums: usize,
         most: usize,

@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::rows::PlacedFeature;
+use super::rows::CandidateFeature;
 use super::shifts::PairsByShift;
 
 /// Least rise of the AUC that is one, above the error of its sums.
@@ -26,14 +26,14 @@ pub(super) struct LineLimits {
 
 /// Points of a feature, and the area with them less the price of its questions.
 #[derive(Debug, Clone)]
-pub(super) struct Steps {
+pub(super) struct FeaturePoints {
     pub(super) points: Vec<i32>,
     pub(super) net: f64,
 }
 
 /// Number of questions about a feature that can be answered by yes or no: one between each two
 /// lines, and one for each special or missing value with points of its own.
-pub(super) fn n_questions(feature: &PlacedFeature, points: &[i32]) -> usize {
+pub(super) fn n_questions(feature: &CandidateFeature, points: &[i32]) -> usize {
     let (ordered, apart) = points.split_at(feature.n_ordered);
     let between = ordered.windows(2).filter(|pair| pair[0] != pair[1]).count();
     let sizes = &feature.sizes[feature.n_ordered..];
@@ -49,7 +49,7 @@ pub(super) fn n_questions(feature: &PlacedFeature, points: &[i32]) -> usize {
 
 impl LineLimits {
     /// Price of the questions of a feature; `None` if these points are not allowed.
-    pub(super) fn price(&self, feature: &PlacedFeature, points: &[i32]) -> Option<f64> {
+    pub(super) fn price(&self, feature: &CandidateFeature, points: &[i32]) -> Option<f64> {
         let (mut n_lines, mut weight) = (1, 0);
         for bin in 0..feature.n_ordered {
             let is_new = bin > 0 && points[bin] != points[bin - 1];
@@ -80,12 +80,12 @@ impl LineLimits {
 /// gets other points, all above a bin rise or fall, a cut moves, or the values of a bin apart get
 /// other points. `None` if no points are allowed.
 pub(super) fn best_steps(
-    feature: &PlacedFeature,
+    feature: &CandidateFeature,
     pairs: &PairsByShift,
     start: &[i32],
     limits: &LineLimits,
-) -> Option<Steps> {
-    let mut best = Steps { points: start.to_vec(), net: f64::NEG_INFINITY };
+) -> Option<FeaturePoints> {
+    let mut best = FeaturePoints { points: start.to_vec(), net: f64::NEG_INFINITY };
     if let Some(price) = limits.price(feature, start) {
         best.net = pairs.area(start) - price;
     }
@@ -110,7 +110,7 @@ pub(super) fn best_steps(
                 if net <= best.net {
                     break;
                 }
-                best = Steps { points, net };
+                best = FeaturePoints { points, net };
             }
             None => break,
         }
@@ -119,7 +119,7 @@ pub(super) fn best_steps(
 }
 
 /// Points shifted so that the least of a bin with rows is 0.
-fn from_zero(feature: &PlacedFeature, points: &[i32]) -> Vec<i32> {
+fn from_zero(feature: &CandidateFeature, points: &[i32]) -> Vec<i32> {
     let of_rows = || points.iter().zip(&feature.sizes).filter(|(_, size)| **size > 0);
     let least = of_rows().map(|(&points, _)| points).min().unwrap_or(0);
     let shifted = |(&points, &size): (&i32, &u64)| if size > 0 { points - least } else { 0 };
@@ -129,7 +129,7 @@ fn from_zero(feature: &PlacedFeature, points: &[i32]) -> Vec<i32> {
 /// The moves from some points. Each is a chain of changes of one bin, so that the area after each
 /// change costs as many look-ups as there are bins.
 struct Moves<'a> {
-    feature: &'a PlacedFeature,
+    feature: &'a CandidateFeature,
     pairs: &'a PairsByShift,
     limits: &'a LineLimits,
     from: &'a [i32],
@@ -215,7 +215,7 @@ impl Moves<'_> {
 }
 
 /// The points with one line a point higher or lower, or one cut a bin higher or lower.
-pub(super) fn small_moves(feature: &PlacedFeature, points: &[i32]) -> Vec<Vec<i32>> {
+pub(super) fn small_moves(feature: &CandidateFeature, points: &[i32]) -> Vec<Vec<i32>> {
     let mut moves = Vec::new();
     let mut lines: Vec<Range<usize>> = Vec::new();
     for bin in 0..feature.n_bins() {
@@ -250,13 +250,13 @@ pub(super) fn small_moves(feature: &PlacedFeature, points: &[i32]) -> Vec<Vec<i3
 /// Points from which moves begin: one step up and one step down, each the best of its kind, and no
 /// step.
 pub(super) fn first_steps(
-    feature: &PlacedFeature,
+    feature: &CandidateFeature,
     pairs: &PairsByShift,
     limits: &LineLimits,
 ) -> Vec<Vec<i32>> {
     let flat = vec![0; feature.n_bins()];
     let area = pairs.area(&flat);
-    let mut best: [Option<Steps>; 2] = [None, None];
+    let mut best: [Option<FeaturePoints>; 2] = [None, None];
     for points in 1..=limits.most_points {
         let up: &mut dyn Iterator<Item = usize> = &mut (1..feature.n_ordered).rev();
         let down: &mut dyn Iterator<Item = usize> = &mut (0..feature.n_ordered.max(1) - 1);
@@ -267,7 +267,7 @@ pub(super) fn first_steps(
                 steps[bin] = points;
                 let Some(price) = limits.price(feature, &steps) else { continue };
                 if best.as_ref().is_none_or(|best| area - price > best.net + LEAST_GAIN) {
-                    *best = Some(Steps { points: steps.clone(), net: area - price });
+                    *best = Some(FeaturePoints { points: steps.clone(), net: area - price });
                 }
             }
         }

@@ -114,7 +114,7 @@ fn plain_auc(rows: &BinnedRows, sums: &[i32]) -> f64 {
 
 /// All points of a feature within the limits, each with its number of questions.
 fn all_points(
-    feature: &PlacedFeature,
+    feature: &CandidateFeature,
     params: &IntegerScoreParams,
     least_weight: f64,
 ) -> Vec<(Vec<i32>, usize)> {
