@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from aucrank import report
-from aucrank._report.calibration import measure_calibration, wilson
+from aucrank._report.calibration import measure_calibration
+from aucrank._utils.shares import wilson
 from aucrank.metrics import calibration_curve, decision_curve
 from scipy.special import expit
 from scipy.stats import binomtest, norm

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.table import Table, whole
 from aucrank._report.subjects import Target
+from aucrank._utils.shares import wilson
 from aucrank.metrics import CalibrationCurve, DecisionCurve, calibration_curve, decision_curve
 
 _N_BINS = 10
@@ -197,20 +197,3 @@ def effective_rows(target: Target, codes: NDArray[np.intp], n_codes: int) -> NDA
         found = share * (1 - share) / variance
     found = np.where(np.isfinite(found) & (share > 0) & (share < 1), found, n_groups)
     return np.asarray(np.clip(found, np.minimum(n_groups, rows), rows))
-
-
-def wilson(
-    share: NDArray[np.float64], rows: NDArray[np.float64], confidence: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Wilson's interval [1]_ of shares of rows, whose number need not be whole.
-
-    References
-    ----------
-    .. [1] Wilson, "Probable inference, the law of succession, and statistical inference", J. Am.
-       Stat. Assoc. 22(158), 1927. :doi:`10.1080/01621459.1927.10502953`
-    """
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    shrink = 1 + z**2 / rows
-    middle = (share + z**2 / (2 * rows)) / shrink
-    reach = z / shrink * np.sqrt(share * (1 - share) / rows + (z / (2 * rows)) ** 2)
-    return np.clip(middle - reach, 0.0, 1.0), np.clip(middle + reach, 0.0, 1.0)

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from aucrank._data.table import Table
 from aucrank._page import formats
-from aucrank._report.calibration import effective_rows, wilson
+from aucrank._report.calibration import effective_rows
 from aucrank._report.columns import number_bins, tenths
 from aucrank._report.subgroups import PartFacts, Split, measure_parts
 from aucrank._report.subjects import Subject, Target
+from aucrank._utils.shares import wilson
 from aucrank.metrics._shift import measure_shift
 
 # Fewer periods show no trend; more do not fit in a picture.

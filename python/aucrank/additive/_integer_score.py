@@ -16,9 +16,9 @@ from aucrank._data.column_lookup import IN_A_LIST, find_column, first_doubled
 from aucrank._data.schema import Schema
 from aucrank._data.table import Table, whole
 from aucrank._data.weights import number_of_rows
-from aucrank._report.calibration import wilson
 from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
+from aucrank._utils.shares import wilson
 from aucrank.additive._bins import special_by_column
 from aucrank.additive._scorecard.integer import least_share
 from aucrank.additive._scorecard.points import PointsCard
