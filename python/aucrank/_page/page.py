@@ -120,12 +120,9 @@ def render(
         lstrip_blocks=True,
     )
     script = _read("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page: str = environment.get_template("page.html.j2").render(
         title=title,
-        # Only inline scripts, styles and images; nothing external.
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
-        " base-uri 'none'; form-action 'none'",
+        policy=content_policy(script),
         style=Markup(_read("page.css")),
         script=Markup(script),
         version=__version__,
@@ -137,6 +134,18 @@ def render(
         limits=limits,
     )
     return page
+
+
+def content_policy(script: str | None = None) -> str:
+    """Return the policy of a page: inline styles and one script, if any; nothing external."""
+    allowed = ""
+    if script is not None:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        allowed = f" script-src 'sha256-{digest}';"
+    return (
+        f"default-src 'none'; style-src 'unsafe-inline';{allowed} base-uri 'none';"
+        " form-action 'none'"
+    )
 
 
 def _plain(value: Any) -> Any:

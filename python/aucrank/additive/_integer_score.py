@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -180,12 +180,6 @@ class IntegerScore(SampledFitMixin, PointsCard):
     _is_searched = True
     _model: _core.Scorecard
 
-    #: Parameters that list columns, and what the core calls them.
-    _LISTS: ClassVar[dict[str, str]] = {
-        "required_features": "required",
-        "excluded_features": "excluded",
-    }
-
     def __init__(
         self,
         *,
@@ -228,21 +222,20 @@ class IntegerScore(SampledFitMixin, PointsCard):
         self.n_jobs = n_jobs
 
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
-        most = check_int(self.max_features, "max_features", low=1) or 1
+        most = check_int(self.max_features, "max_features", low=1)
         n_questions = check_int(self.max_questions, "max_questions", low=1, optional=True)
         check_real(
             self.time_limit, "time_limit", low=0.0, low_open=True, high_open=True, optional=True
         )
         schema = scope.schema
-        lists = {
-            core: _columns(getattr(self, name), name, schema) for name, core in self._LISTS.items()
-        }
+        required = _columns(self.required_features, "required_features", schema)
+        excluded = _columns(self.excluded_features, "excluded_features", schema)
         exclusive = [
             _columns(columns, "exclusive_features", schema)
             for columns in _listed(self.exclusive_features, "exclusive_features", "sets of columns")
         ]
-        self._check_lists(lists, exclusive, schema, most, n_questions)
-        share = check_real(self.min_bin_share, "min_bin_share", low=0.0, high=0.5) or 0.0
+        if schema is not None:
+            self._check_lists(required, excluded, exclusive, schema)
         return {
             "max_features": most,
             "max_points": check_int(self.max_points, "max_points", low=1, high=100),
@@ -251,28 +244,25 @@ class IntegerScore(SampledFitMixin, PointsCard):
             "min_gain": check_real(self.min_gain, "min_gain", low=0.0, high_open=True),
             "max_cuts": check_int(self.max_cuts, "max_cuts", low=1, high=64),
             "round_cuts": check_bool(self.round_cuts, "round_cuts"),
-            "min_bin_share": least_share(share, scope.n_rows),
+            "min_bin_share": check_real(self.min_bin_share, "min_bin_share", low=0.0, high=0.5),
             "high_points": check_choice(self.high_points, "high_points", ("positive", "negative")),
             "monotonic": monotonic_directions(self.monotonic_cst, schema),
             "special": [] if schema is None else special_by_column(self.special_values, schema),
+            "required": required,
+            "excluded": excluded,
             "exclusive": exclusive,
-            **lists,
         }
 
     def _check_lists(
         self,
-        lists: dict[str, list[int]],
+        required: list[int],
+        excluded: list[int],
         exclusive: list[list[int]],
-        schema: Schema | None,
-        most: int,
-        n_questions: int | None,
+        schema: Schema,
     ) -> None:
         """Raise ValueError for columns whose lists contradict each other or the limits."""
-        if schema is None:
-            return
-        required, excluded = lists["required"], lists["excluded"]
-        limits = {"max_features": most, "max_questions": n_questions}
-        for name, limit in limits.items():
+        for name in ("max_features", "max_questions"):
+            limit = getattr(self, name)
             if limit is not None and len(required) > limit:
                 raise ValueError(
                     f"required_features lists {len(required)} columns, but {name} is {limit}"
@@ -347,9 +337,8 @@ class IntegerScore(SampledFitMixin, PointsCard):
     def _fit_model(self, context: FitContext) -> _core.Scorecard:
         sample = context.sample
         params = self._core_params(context.scope)
-        # Rows of whole weight k count as k, which the scope does not know.
         n_rows = number_of_rows(sample.weight, sample.n_rows)
-        params["min_bin_share"] = least_share(float(self.min_bin_share), n_rows)
+        params["min_bin_share"] = least_share(params["min_bin_share"], n_rows)
         return _core.fit_integer_score(
             sample.core,
             json.dumps(params),

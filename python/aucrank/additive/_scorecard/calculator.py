@@ -1,9 +1,8 @@
 """A page on which the points of one row are added up, without a network."""
 
-import base64
-import hashlib
 from html import escape
 
+from aucrank._page.page import content_policy
 from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card
 from aucrank.additive._scorecard.sheet import Sheet, percent
@@ -63,17 +62,12 @@ addUp();
 def to_calculator(sheet: Sheet) -> str:
     """Return a self-contained page on which a person answers each question of a card."""
     card = sheet.card
-    digest = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
-        " base-uri 'none'; form-action 'none'"
-    )
     positive = escape(sheet.positive)
     out = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>{sheet.title}</title>',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{content_policy(_SCRIPT)}">',
         f"<style>{_STYLE}</style></head><body>",
         f"<h1>{sheet.title}: many points speak for class {escape(sheet.wanted)}</h1>",
         "<p>Choose one line of each block.</p>",

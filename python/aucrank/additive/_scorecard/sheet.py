@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from aucrank._data.csv_text import csv_text
 from aucrank._data.table import Table, whole
 from aucrank._export.bins import CardBin, CardFeature
+from aucrank._page.page import content_policy
 from aucrank._utils.numbers import rounded
 from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card
@@ -298,9 +299,6 @@ def to_text(sheet: Sheet) -> str:
     return "\n".join([*out, "", *(line for note in notes for line in _wrapped(note, 78)), ""])
 
 
-#: Only inline styles; no scripts or images.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
 _STYLE = """
 body { font: 15px/1.35 system-ui, sans-serif; color: #1b1f24; margin: 2em auto; max-width: 46em;
   padding: 0 1em; }
@@ -327,7 +325,7 @@ def to_html(sheet: Sheet) -> str:
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>{sheet.title}</title>',
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{content_policy()}">',
         f"<style>{_STYLE}</style></head><body>",
         f"<h1>{sheet.title}: many points speak for class {escape(sheet.wanted)}</h1>",
         f"<p>{sheet.how_to_add('<strong>{}</strong>'.format)}</p>",
