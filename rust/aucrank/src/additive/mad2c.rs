@@ -137,17 +137,8 @@ impl Mad2c {
     /// infinity.
     pub fn bins(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(&self.n_levels)?;
-        let n_features = self.features.len();
-        let mut bins = vec![0.0; columns.n_rows() * n_features];
         let bins_of = self.features.iter().map(|feature| &feature.bins);
-        let lookups = Lookups::new(bins_of.enumerate());
-        lookups.by_tile(columns, &mut bins, n_features, |(): &mut (), of_feature, out| {
-            for (feature, bins) in of_feature.enumerate() {
-                let places = out[feature..].iter_mut().step_by(n_features);
-                places.zip(bins).for_each(|(place, &bin)| *place = bin.into());
-            }
-        })?;
-        Ok(bins)
+        Lookups::new(bins_of.enumerate()).bins(columns, f64::from)
     }
 
     /// Checks the consistency of a model read from a file.

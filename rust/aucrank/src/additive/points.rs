@@ -10,9 +10,7 @@ use super::cut_search::{RawAsk, RawRows};
 use super::draft::Draft;
 use super::point_counts::PointCounts;
 use super::scorecard::{HighPoints, MOST_POINTS, Scorecard};
-use crate::data::{
-    Bins, ClassSums, Columns, CountedRows, FeatureTerm, FixedScale, Labels, Lookups, WeightedRows,
-};
+use crate::data::{Bins, ClassSums, Columns, FeatureTerm, FixedScale, Labels, Lookups};
 use crate::roc::{Line, RocState, curve_of};
 use crate::{FitPart, Interrupt, RankError};
 
@@ -368,10 +366,7 @@ impl Answers for PointsInMemory<'_> {
         }
         let bins: Vec<Bins> = drafts.iter().map(Draft::bins).collect();
         let lookups = Lookups::new(drafts.iter().map(Draft::feature).zip(&bins));
-        let of_drafts = match labels.weights() {
-            None => lookups.count(columns, &CountedRows(labels.positive()))?,
-            Some(_) => lookups.count(columns, &WeightedRows(labels))?,
-        };
+        let of_drafts = lookups.count_labelled(columns, labels)?;
         let (total, exponent) = (labels.total(), labels.exponent());
         Ok(BinCounts { of_drafts, total, exponent, class_rows: labels.class_rows() })
     }

@@ -30,7 +30,7 @@ use self::search::{PointSearch, PointsOfFeatures};
 use super::bins::{BinSum, ValuedBins, gini};
 use super::point_counts::PointCounts;
 use super::scorecard::{CardFeature, Scorecard};
-use crate::data::{Bins, ClassSums, Columns, CountedRows, Labels, Lookups, WeightedRows};
+use crate::data::{Bins, ClassSums, Columns, Labels, Lookups};
 use crate::roc::Line;
 use crate::{Interrupt, RankError};
 
@@ -92,7 +92,7 @@ pub fn fit_integer_score(
     let search = PointSearch {
         rows: &rows,
         params,
-        least_weight: params.min_bin_share * rows.weight() as f64,
+        least_weight: params.min_bin_share * (labels.total().pos + labels.total().neg) as f64,
         price: params.min_gain * rows.unit_of_gain,
         most_questions: params.max_questions.unwrap_or(usize::MAX),
         interrupt,
@@ -116,11 +116,11 @@ struct FeatureLines {
 
 /// The lines of a score: candidate bins of equal points joined.
 fn lines_of(rows: &BinnedRows, bins: &[Bins], score: &PointsOfFeatures) -> Vec<FeatureLines> {
-    let of_feature = |(position, points): &(usize, Vec<i32>)| {
-        let placed = &rows.features[*position];
+    let of_feature = |&(feature, ref points): &(usize, Vec<i32>)| {
+        let placed = &rows.features[feature];
         let points = filled(placed, points);
         let (ordered, apart) = points.split_at(placed.n_ordered);
-        let (bins, joined): (Bins, Vec<i64>) = match &bins[placed.feature] {
+        let (bins, joined): (Bins, Vec<i64>) = match &bins[feature] {
             Bins::Numeric { cuts, special } => {
                 let kept = (1..ordered.len()).filter(|&bin| ordered[bin] != ordered[bin - 1]);
                 let kept: Vec<usize> = kept.collect();
@@ -145,7 +145,7 @@ fn lines_of(rows: &BinnedRows, bins: &[Bins], score: &PointsOfFeatures) -> Vec<F
             }
         };
         let joined = joined.into_iter().chain(apart.iter().copied()).collect();
-        FeatureLines { feature: placed.feature, bins, points: joined }
+        FeatureLines { feature, bins, points: joined }
     };
     let mut lines: Vec<FeatureLines> = score.features.iter().map(of_feature).collect();
     lines.sort_by_key(|lines| lines.feature);
@@ -188,10 +188,7 @@ fn card_of(
     let factor = if lines.is_empty() { 1.0 } else { 1.0 / (sign * slope).max(LEAST_SLOPE) };
 
     let lookups = Lookups::new(lines.iter().map(|lines| (lines.feature, &lines.bins)));
-    let sums = match labels.weights() {
-        None => lookups.count(columns, &CountedRows(labels.positive()))?,
-        Some(_) => lookups.count(columns, &WeightedRows(labels))?,
-    };
+    let sums = lookups.count_labelled(columns, labels)?;
     let feature = |(lines, sums): (FeatureLines, Vec<ClassSums>)| CardFeature {
         feature: lines.feature,
         values: lines.points.iter().map(|&points| sign * points as f64 / factor).collect(),
@@ -221,16 +218,8 @@ fn bound_of(
     card: &Scorecard,
 ) -> Result<f64, RankError> {
     let n_features = card.features.len();
-    let mut places = vec![0_u32; columns.n_rows() * n_features];
     let lookups = Lookups::new(card.features.iter().map(|card| (card.feature, &card.bins)));
-    if n_features > 0 {
-        lookups.by_tile(columns, &mut places, n_features, |(): &mut (), of_feature, places| {
-            for (feature, bins) in of_feature.enumerate() {
-                let of_feature = places[feature..].iter_mut().step_by(n_features);
-                of_feature.zip(bins).for_each(|(place, &bin)| *place = bin);
-            }
-        })?;
-    }
+    let places = lookups.bins(columns, |bin| bin)?;
     let mut cells: BTreeMap<&[u32], ClassSums> = BTreeMap::new();
     for row in labels.rows() {
         let cell = &places[row as usize * n_features..][..n_features];

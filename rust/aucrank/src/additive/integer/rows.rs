@@ -7,10 +7,9 @@ use crate::data::{Bins, Columns, Labels, Lookups, RowUnits, direction};
 /// values, then missing ones.
 #[derive(Debug)]
 pub(super) struct CandidateFeature {
-    pub(super) feature: usize,
     /// Number of bins in order.
     pub(super) n_ordered: usize,
-    /// Number of rows and their weight, by bin.
+    /// Weight of the rows, by bin.
     pub(super) sizes: Vec<u64>,
     /// As in the parameters, in the direction of the points.
     pub(super) direction: i8,
@@ -55,21 +54,11 @@ impl BinnedRows {
         sign: f64,
     ) -> Result<Self, RankError> {
         let n_features = bins.len();
-        let mut placed = vec![0_u8; columns.n_rows() * n_features];
-        let lookups = Lookups::new(bins.iter().enumerate());
-        lookups.by_tile(columns, &mut placed, n_features, |(): &mut (), of_feature, placed| {
-            for (feature, bins) in of_feature.enumerate() {
-                let places = placed[feature..].iter_mut().step_by(n_features);
-                for (place, &bin) in places.zip(bins) {
-                    *place = bin as u8;
-                }
-            }
-        })?;
+        let placed = Lookups::new(bins.iter().enumerate()).bins(columns, |bin| bin as u8)?;
         let rows = labels.rows();
-        let is_high = |positive: bool| positive == (sign > 0.0);
         let weight = |&row: &u32| {
             let sums = labels.sums(row as usize);
-            if is_high(true) { [sums.neg, sums.pos] } else { [sums.pos, sums.neg] }
+            if sign > 0.0 { [sums.neg, sums.pos] } else { [sums.pos, sums.neg] }
         };
         let weights: Vec<[u64; 2]> = rows.iter().map(weight).collect();
         let feature = |(feature, bins): (usize, &Bins)| {
@@ -84,7 +73,7 @@ impl BinnedRows {
                 Bins::Categorical { n_bins, .. } => *n_bins,
             };
             let direction = direction(monotonic, feature) * sign as i8;
-            CandidateFeature { feature, n_ordered, sizes, direction, bins_of_rows }
+            CandidateFeature { n_ordered, sizes, direction, bins_of_rows }
         };
         let features = bins.iter().enumerate().map(feature).collect();
         let total = labels.total();
@@ -95,10 +84,5 @@ impl BinnedRows {
 
     pub(super) fn n_rows(&self) -> usize {
         self.weights.len()
-    }
-
-    /// Weight of all rows.
-    pub(super) fn weight(&self) -> u64 {
-        self.weights.iter().map(|weight| weight[0] + weight[1]).sum()
     }
 }

@@ -199,7 +199,7 @@ fn the_score_is_the_best_of_all_on_200_small_problems() {
     for seed in 0..200 {
         let problem = Problem::new(seed);
         let (rows, params) = (problem.rows(), &problem.params);
-        let least_weight = params.min_bin_share * rows.weight() as f64;
+        let least_weight = params.min_bin_share * rows.weights.iter().flatten().sum::<u64>() as f64;
         let search = PointSearch {
             rows: &rows,
             params,

@@ -9,9 +9,10 @@ use std::ops::Range;
 
 use crate::parallel::prelude::*;
 
-use crate::data::accumulate::{ClassSums, RowTally, Tally};
+use crate::data::accumulate::{ClassSums, CountedRows, RowTally, Tally, WeightedRows};
 use crate::data::binning::bins::Bins;
 use crate::data::input::columns::{Column, Columns};
+use crate::data::input::labels::Labels;
 use crate::{RankError, parallel};
 
 /// Rows looked up at a time.
@@ -276,6 +277,43 @@ impl<'a> Lookups<'a> {
         };
         let are_refused = parallel::map_with(parts, LEAST_TILES, Default::default, of_part);
         check(columns, are_refused.contains(&true))
+    }
+
+    /// The bin of each row in each feature, row by row.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lookups::by_tile`].
+    pub fn bins<T: Clone + Default + Send>(
+        &self,
+        columns: &Columns<'_>,
+        value: impl Fn(u32) -> T + Sync,
+    ) -> Result<Vec<T>, RankError> {
+        let width = self.n_bins.len();
+        let mut out = vec![T::default(); columns.n_rows() * width];
+        self.by_tile(columns, &mut out, width, |(): &mut (), of_feature, out| {
+            for (feature, bins) in of_feature.enumerate() {
+                let places = out[feature..].iter_mut().step_by(width);
+                places.zip(bins).for_each(|(place, &bin)| *place = value(bin));
+            }
+        })?;
+        Ok(out)
+    }
+
+    /// Tallies of labelled rows in each bin of each feature.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lookups::by_tile`].
+    pub fn count_labelled(
+        &self,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+    ) -> Result<Vec<Vec<ClassSums>>, RankError> {
+        match labels.weights() {
+            None => self.count(columns, &CountedRows(labels.positive())),
+            Some(_) => self.count(columns, &WeightedRows(labels)),
+        }
     }
 
     /// Tallies of the rows in each bin of each feature.
