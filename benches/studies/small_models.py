@@ -7,7 +7,7 @@
 Each FOLDER holds Parquet files with columns and a 0/1 column `target`. Sizes are numbers of leaves
 or of terms (4, 8, 16 and 30), and numbers of features (3, 5 and 8). Models of
 other packages are left out where these are not installed: `imodels` for FIGS, `fasterrisk`,
-`interpret` for EBM, and `optbinning`. AutoScore is that of `integer_scores`. Logistic regression
+`interpret` for EBM, and `optbinning`. AutoScore is that of `small_scores`. Logistic regression
 has the features that raise its likelihood most, one after another; EBM those that are most
 important in an EBM of all, without pairs; a card of optbinning those of the largest information
 value.
@@ -25,7 +25,7 @@ from time import perf_counter
 
 import numpy as np
 import pandas as pd
-from aucrank import AURORA, IntegerScore, Scorecard, TreeRank
+from aucrank import AURORA, IntegerScore, TreeRank
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
@@ -35,7 +35,7 @@ from benches.common.data import load_batches, with_categories
 from benches.common.over_sets import gains_of_batches
 from benches.common.results import resumed
 from benches.common.rivals import OptbinningCard, ebm, is_installed, of_columns, score_of
-from benches.studies.integer_scores import auto_score, faster_risk
+from benches.common.small_scores import auto_score, faster_risk
 
 LEAVES, FEATURES = (4, 8, 16, 30), (3, 5, 8)
 
@@ -73,23 +73,6 @@ class OfScores:
     def decision_function(self, X):
         """Score rows, higher first."""
         return self.scores_of(*self.rows_, X, [self.size])[self.size]
-
-
-class SmallCard:
-    """The small score of a scorecard."""
-
-    def __init__(self, size):
-        self.size = size
-
-    def fit(self, X, y):
-        """Learn from a frame and 0/1 labels."""
-        card = Scorecard(n_jobs=1).fit(X, y)
-        self.score_ = card.to_integer_score(X, y, max_features=self.size)
-        return self
-
-    def decision_function(self, X):
-        """Score rows, higher first."""
-        return self.score_.decision_function(X)
 
 
 def logistic():
@@ -153,7 +136,6 @@ MODELS = {
     },
     "features": {
         "IntegerScore": lambda n: IntegerScore(max_features=n, n_jobs=1),
-        "to_integer_score()": SmallCard,
         "AutoScore": lambda n: OfScores(auto_score, n),
         "logistic regression": lambda n: OfColumns(most_likely(n), logistic),
     },
@@ -177,7 +159,7 @@ if is_installed("optbinning"):
     MODELS["features"]["optbinning"] = lambda n: OfColumns(most_informative(n), OptbinningCard)
 
 SIZES = {"leaves or terms": LEAVES, "features": FEATURES}
-OURS = ("TreeRank", "AURORA", "IntegerScore", "to_integer_score()")
+OURS = ("TreeRank", "AURORA", "IntegerScore")
 KEYS = ["set", "fold", "model", "size"]
 
 
@@ -207,17 +189,20 @@ def report(found, batch_of):
     for kind, models in MODELS.items():
         for size in SIZES[kind]:
             measured = [m for m in models if (m, size) in aucs.index.droplevel("set")]
-            table = pd.DataFrame({model: aucs[model, size] for model in measured}).dropna()
+            table = pd.DataFrame({model: aucs[model, size] for model in measured})
             ours = [model for model in measured if model.startswith(OURS)]
             if not ours:
                 continue
             best = table[ours].mean().idxmax()
             print(f"\n{size} {kind}, {len(table)} sets")
             for model in table:
-                line = f"{model:20} {100 * table[model].mean():.2f}  {seconds[model, size]:7.2f} s"
+                both = table[[best, model]].dropna()
+                line = f"{model:20} {100 * both[model].mean():.2f}  {seconds[model, size]:7.2f} s"
                 if model != best:
-                    gain = gains_of_batches(table[best], table[model], batch_of)
+                    gain = gains_of_batches(both[best], both[model], batch_of)
                     line += f"  {best} over it {gain}"
+                if len(both) < len(table):
+                    line += f"  ({len(both)} sets)"
                 print(line)
 
 

@@ -11,7 +11,7 @@ questions it needs to the changes that an expert makes by hand.
 # The card
 # --------
 # Tumours of the breast, malignant or not, by measurements of their cells.
-from aucrank import Scorecard
+from aucrank import IntegerScore, Scorecard
 from aucrank.datasets import load_breast_cancer
 from aucrank.metrics import auc_interval
 from sklearn.model_selection import train_test_split
@@ -24,21 +24,21 @@ print(f"AUC of new tumours {card.score(X_test, y_test):.3f}")
 # %%
 # How many measurements?
 # ----------------------
-# In each of five folds a card is fitted to the other four, and scores are made of one feature,
-# of two and so on: what is seen is the AUC of rows held out. The dotted line is at the
-# fewest features within a standard error of the best.
-path = card.parsimony(X, y, max_features=8)
+# In each of five folds, scores of one feature, of two and so on are searched on the other four:
+# what is seen is the AUC of rows held out. The dotted line is at the fewest features within a
+# standard error of the best.
+path = IntegerScore().parsimony(X, y, max_features=8)
 path.plot()
 
 # %%
 # The score
 # ---------
-# Numbers are cut at round numbers, and points come from a logistic regression on the bins.
-score = card.to_integer_score(X, y, max_features=4, date="2026-01-31")
+# Features, cuts at round numbers and points are searched together, for the largest AUC.
+score = card.to_integer_score(X, y, max_features=4)
 score.plot()
 
 # %%
-# What it loses compared with the whole card, on tumours that neither has seen:
+# The card and the score on tumours that neither has seen:
 for name, model in (("card", card), ("score", score)):
     found = auc_interval(y_test, model.decision_function(X_test))
     print(f"{name:6} AUC {found.auc:.3f}, from {found.low:.3f} to {found.high:.3f}")

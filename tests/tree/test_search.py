@@ -159,3 +159,53 @@ def test_rows_elsewhere_are_not_searched(tmp_path):
     dataset = Dataset.from_parquet(write_parts(tmp_path, rows, [100]), target="y")
     with pytest.raises(ValueError, match="search"):
         TreeRank(search="lookahead").fit(dataset)
+
+
+def test_all_trees_near_the_best_are_listed():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 4, (200, 3)), columns=["a", "b", "c"])
+    y = (X["a"] + rng.normal(scale=2, size=200) > 1.5).to_numpy()
+    found = TreeRank(max_leaves=2, min_samples_leaf=1).rashomon(X, y, tolerance=0.1)
+    # Trees of two leaves are single cuts.
+    aucs = {
+        f"{name} < {cut}": max(a := roc_auc_score(y, X[name] >= cut), 1 - a)
+        for name in X
+        for cut in (1, 2, 3)
+    }
+    near = sorted((auc for auc in aucs.values() if auc >= max(aucs.values()) - 0.1), reverse=True)
+    assert len(near) > 1
+    np.testing.assert_allclose(found.table["auc"], near)
+    assert [tree.auc for tree in found] == found.table["auc"].tolist()
+    assert found[0].auc == max(aucs.values())
+    counts = dict(zip(found.features["feature"], found.features["n_trees"], strict=True))
+    assert counts == {
+        name: sum(names == name for names in found.table["features"]) for name in ("a", "b", "c")
+    }
+    assert f"{len(near)} trees within 0.1" in repr(found)
+
+
+def test_features_of_all_near_best_trees_are_named(exclusive):
+    X, y = exclusive
+    params = {"max_leaves": 4, "max_depth": 2, "search_bins": 4, "max_bins": 4}
+    found = TreeRank(**params).rashomon(X[["a", "b", "d"]], y, tolerance=0.02)
+    assert set(found.always_used) == {"a", "b"}
+    assert all(tree.auc >= found[0].auc - 0.02 for tree in found)
+    # The best of them is the tree that a search between the same bins finds.
+    best = TreeRank(search="optimal", pruning=None, **params).fit(X[["a", "b", "d"]], y)
+    assert best.tree_.auc == pytest.approx(found[0].auc)
+    assert found[:1][0].to_text() == found[0].to_text()
+
+
+@pytest.mark.parametrize(
+    ("params", "tolerance", "message"),
+    [
+        ({}, -0.1, "tolerance must be"),
+        ({"max_depth": 2}, 0.3, "tolerance is 0.3, but must be small enough"),
+        ({"max_leaves": 8, "time_limit": 0.01}, 0.001, "time_limit"),
+        ({"split": "leafrank"}, 0.1, "split"),
+    ],
+)
+def test_what_cannot_be_listed_is_an_error(exclusive, params, tolerance, message):
+    X, y = exclusive
+    with pytest.raises(ValueError, match=message):
+        TreeRank(**params).rashomon(X, y, tolerance=tolerance)

@@ -47,14 +47,8 @@ def draw_parsimony(path: Table, chosen: int, ax: Axes | None) -> ParsimonyDispla
     around = [auc - path["low"], path["high"] - auc]
     ax.errorbar(path["n_features"], auc, around, fmt="o-", color="C0", capsize=2)
     ax.axvline(chosen, color="0.5", linestyle=":", label=f"{chosen} features")
-    labels = [
-        f"{number}  {name}" if name else str(number)
-        for number, name in zip(path["n_features"], path["feature"], strict=True)
-    ]
-    ax.set_xticks(path["n_features"], labels, rotation=60, ha="right", fontsize="small")
-    for label in ax.get_xticklabels():
-        label.set_parse_math(False)
-    ax.set_xlabel("features, and the last one added")
+    ax.set_xticks(path["n_features"])
+    ax.set_xlabel("features")
     ax.set_ylabel("AUC, cross-validated")
     ax.legend(frameon=False, loc="lower right")
     return ParsimonyDisplay(ax, figure)

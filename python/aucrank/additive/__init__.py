@@ -7,10 +7,9 @@ monitors drift. `IntegerScore` searches a few questions and their points togethe
 is ridge logistic regression on raw columns.
 """
 
-from aucrank.additive._integer_score import IntegerScore
 from aucrank.additive._linear import LinearRanker
 from aucrank.additive._mad2c import MAD2C
 from aucrank.additive._rimarc import RIMARC
-from aucrank.additive._scorecard import DriftReport, Scorecard
+from aucrank.additive._scorecard import DriftReport, IntegerScore, Scorecard
 
 __all__ = ["MAD2C", "RIMARC", "DriftReport", "IntegerScore", "LinearRanker", "Scorecard"]

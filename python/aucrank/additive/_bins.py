@@ -1,4 +1,4 @@
-"""Parameters of binning shared by MAD2C, RIMARC and Scorecard."""
+"""Parameters of binning shared by MAD2C, RIMARC and scorecards."""
 
 from collections.abc import Iterable
 from numbers import Real
@@ -11,6 +11,10 @@ from aucrank._data.column_lookup import columns_named
 from aucrank._data.schema import Schema
 
 _DIRECTIONS = {-1: "decreasing", 0: None, 1: "increasing"}
+
+# Rows that a line needs, but never more than this share of all rows: with a fifth instead of a
+# tenth, cards of 124 rows lost 2.6 +- 2.0 points of AUC, not 0.3 +- 0.8 (hepatitis, 6 x 5 folds).
+_LEAST_ROWS, _MOST_NEEDED = 20, 0.1
 
 
 def bin_params(special_values: Any, monotonic_cst: Any, schema: Schema) -> dict[str, Any]:
@@ -83,3 +87,18 @@ def _numbers(values: Any) -> list[float]:
         if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)):
             raise ValueError(f"{rule}; got {value!r}")
     return sorted({float(value) + 0.0 for value in listed})
+
+
+def least_share(min_bin_share: float, n_rows: int) -> float:
+    """Return the share of all rows that a line needs: that of the user, and a number of rows.
+
+    Parameters
+    ----------
+    min_bin_share : float
+        Share that the user asks for; 0 for lines of any size.
+    n_rows : int
+        Number of all rows, by `number_of_rows`.
+    """
+    if not min_bin_share:
+        return 0.0
+    return max(min_bin_share, min(_LEAST_ROWS / n_rows, _MOST_NEEDED))

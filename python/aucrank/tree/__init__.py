@@ -4,6 +4,7 @@ from aucrank.tree._forest import RankingForest
 from aucrank.tree._partition_split import PartitionSplit
 from aucrank.tree._pruning import CrossValidatedPruning, PenalizedPruning, ValidationPruning
 from aucrank.tree._ranking_tree import PruningPath, RankingTree
+from aucrank.tree._rashomon import RashomonSet
 from aucrank.tree._splits import DyadicSplit, LeafRank, OrthogonalSplit
 from aucrank.tree._tree_rank import TreeRank
 from aucrank.tree._weighted_erm import WeightedERM
@@ -18,6 +19,7 @@ __all__ = [
     "PruningPath",
     "RankingForest",
     "RankingTree",
+    "RashomonSet",
     "TreeRank",
     "ValidationPruning",
     "WeightedERM",

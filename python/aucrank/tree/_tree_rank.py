@@ -35,8 +35,12 @@ from aucrank.data._stored import Rows
 from aucrank.tree._dependence import PartialDependenceMixin
 from aucrank.tree._pruning import PenalizedPruning, pruning_rule
 from aucrank.tree._ranking_tree import RankingTree, no_importances
+from aucrank.tree._rashomon import RashomonSet
 from aucrank.tree._split_rule import SplitRule
 from aucrank.tree._splits import LeafRank, OrthogonalSplit, split_rule
+
+# Leaves of the trees that are listed, if their number is not given.
+_LISTED_LEAVES = 4
 
 
 class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker):
@@ -548,6 +552,71 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         """
         return self._fitted_model.gap
 
+    def rashomon(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        tolerance: float = 0.005,
+    ) -> RashomonSet:
+        """Find all trees of a few leaves that rank rows nearly as well as the best one.
+
+        Where many trees are nearly the best, the data do not choose between them, and a person may:
+        by the features that are cheap to ask for, or by what can be explained. What all of them use
+        is needed ([1]_). All trees of at most ``max_leaves`` leaves, 4 if that is None, between the
+        bins of the search are compared (``search_bins``, ``max_depth``, ``min_samples_leaf``,
+        ``monotonic_cst``, ``max_fpr``), whatever ``search`` and ``pruning`` are. With more than
+        about 5 leaves that takes long: set a ``time_limit``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            The rows.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), default=None
+            Their weights.
+        tolerance : float, default=0.005
+            By how much the AUC of a tree, that up to ``max_fpr`` standardised, may be below the
+            largest. At least 0.
+
+        Returns
+        -------
+        RashomonSet
+            The trees, the best one first, and how many of them use each feature.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter or the rows are not valid, more than 20,000 trees are to be listed, or
+            the ``time_limit`` is too short to list all.
+
+        References
+        ----------
+        .. [1] Xin, Zhong, Chen, Takagi, Seltzer and Rudin, "Exploring the whole Rashomon set of
+           sparse decision trees", NeurIPS 2022. https://arxiv.org/abs/2209.08040
+
+        Examples
+        --------
+        >>> from aucrank import TreeRank
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> found = TreeRank(max_leaves=3).rashomon(X, y, tolerance=0.002)
+        >>> len(found)
+        """
+        least = check_real(tolerance, "tolerance", low=0.0, high_open=True)
+        params = self.get_params(deep=False) | {"search": "optimal", "pruning": None}
+        if self.max_leaves is None:
+            params["max_leaves"] = _LISTED_LEAVES
+        searched = _TreesNearBest(**params)
+        searched._tolerance = least
+        searched.fit(X, y, sample_weight)
+        schema = searched._schema
+        trees = [RankingTree(tree, schema) for tree in searched._fitted_model.near_best()]
+        assert least is not None
+        return RashomonSet(trees, least)
+
     @property
     def pruning_(self) -> Table | None:
         """Return the result of pruning for each subtree considered.
@@ -590,6 +659,17 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
             raise no_importances("feature_importances_")
         importances: NDArray[np.float64] = np.sqrt(squared)
         return importances
+
+
+class _TreesNearBest(TreeRank):
+    """A search that lists the trees near the best one, too."""
+
+    _tolerance: float | None = None
+
+    def _search_params(self, split: SplitRule, pruning: Any) -> dict[str, Any] | None:
+        params = super()._search_params(split, pruning)
+        assert params is not None
+        return params | {"tolerance": self._tolerance}
 
 
 def check_stumps_of_dataset(ranker: Any) -> None:

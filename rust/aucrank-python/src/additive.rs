@@ -249,6 +249,25 @@ pub fn fit_integer_score<'py>(
     hand_over(py, score?)
 }
 
+/// Searches small integer scores of all numbers of features.
+#[pyfunction]
+#[pyo3(signature = (sample, params, n_threads, observer=None))]
+pub fn fit_integer_scores<'py>(
+    py: Python<'py>,
+    sample: SampleArg<'py>,
+    params: &str,
+    n_threads: usize,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<Vec<Py<PyScorecard>>> {
+    let params: IntegerScoreParams = read_params(params)?;
+    let sample = sample.borrow()?;
+    let scores = fit_on_pool(py, n_threads, observer, |interrupt| {
+        let rows = (&sample.columns, &sample.labels()?);
+        additive::fit_integer_scores(rows, &params, interrupt)
+    });
+    scores?.into_iter().map(|score| hand_over(py, score)).collect()
+}
+
 /// A linear score over numbers, thresholds and categories.
 #[pyclass(name = "LinearModel", module = "aucrank._core", frozen, extends = PyModel)]
 pub struct PyLinearModel(pub Arc<LinearModel>);

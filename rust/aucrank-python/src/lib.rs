@@ -37,7 +37,7 @@ mod _core {
     #[pymodule_export]
     use super::additive::{
         PyLinearModel, PyMad2c, PyRimarc, PyScorecard, build_scorecard, fit_integer_score,
-        fit_linear, fit_mad2c, fit_rimarc,
+        fit_integer_scores, fit_linear, fit_mad2c, fit_rimarc,
     };
     #[pymodule_export]
     use super::aurora::{PyAurora, fit_aurora};

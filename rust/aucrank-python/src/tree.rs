@@ -34,6 +34,11 @@ impl PyTreeRankModel {
         PyRankingTree(self.0.tree.clone())
     }
 
+    /// The trees within the tolerance of the search, that of the largest AUC first.
+    fn near_best(&self) -> Vec<PyRankingTree> {
+        self.0.near_best.iter().cloned().map(PyRankingTree).collect()
+    }
+
     /// The table of the cross-validation, or `None` if there was none.
     fn cross_validation<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(found) = &self.0.cross_validation else { return Ok(None) };

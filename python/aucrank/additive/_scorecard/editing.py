@@ -24,7 +24,6 @@ from aucrank._utils.words import plural
 from aucrank.additive._scorecard import edits as by_hand
 from aucrank.additive._scorecard.card import Card
 from aucrank.additive._scorecard.edits import EDITS, Edit
-from aucrank.additive._scorecard.integer import against_direction, trend_of
 
 
 class EditedCard(BaseRanker):
@@ -405,11 +404,11 @@ class EditedCard(BaseRanker):
         """Return log-odds of bins whose intervals follow a direction: an isotonic regression."""
         if direction is None:
             sizes = np.bincount(places, sample.weight, len(found))[:n_intervals].astype(np.float64)
-            direction = trend_of(found[:n_intervals], sizes)
+            direction = by_hand.trend_of(found[:n_intervals], sizes)
         # Neighbours in the wrong order have one value in the solution, so all such can be pooled.
         pool_of = np.arange(len(found))
         pooled, n_pools = found, n_intervals
-        while len(wrong := against_direction(pooled[:n_pools], direction)):
+        while len(wrong := by_hand.against_direction(pooled[:n_pools], direction)):
             is_new = np.ones(len(pooled), dtype=np.bool_)
             is_new[wrong + 1] = False
             pool_of = (np.cumsum(is_new) - 1)[pool_of]

@@ -19,6 +19,7 @@ from aucrank._utils.words import did_you_mean, listed
 #: The key of a saved card's parameters that holds its edits.
 EDITS = "edits_"
 
+# "integer" is in cards of earlier versions, whose small scores were edits.
 _KINDS = ("cuts", "merge", "points", "without", "integer")
 _MOST_POINTS = 10**9
 
@@ -318,6 +319,21 @@ def bin_places(cuts: Sequence[float], special: Sequence[float], values: Any) -> 
         places[values == value] = len(cuts) + 1 + number
     places[np.isnan(values)] = len(cuts) + 1 + len(special)
     return places
+
+
+def against_direction(values: NDArray[np.float64], direction: int) -> NDArray[np.intp]:
+    """Return the places of intervals whose value is on the wrong side of that of the next one.
+
+    In an isotonic regression each has one value with the next.
+    """
+    return np.flatnonzero(direction * np.diff(values) < 0)
+
+
+def trend_of(values: NDArray[np.float64], sizes: NDArray[np.float64]) -> int:
+    """Return 1 if the values of intervals rise, by the weight of their rows, or else -1."""
+    places = np.arange(len(values))
+    middle = sizes @ places / sizes.sum()
+    return 1 if (sizes * (places - middle)) @ values >= 0 else -1
 
 
 def log_odds_of_bins(

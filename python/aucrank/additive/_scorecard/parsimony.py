@@ -24,8 +24,8 @@ class Parsimony:
     Attributes
     ----------
     table : Table
-        One row for each number of features: ``n_features``; ``feature``, the one that the card of
-        all rows adds; ``auc``, ``low``, ``high`` and ``standard_error``, cross-validated.
+        One row for each number of features: ``n_features``; ``features``, those of the score of all
+        rows; ``auc``, ``low``, ``high`` and ``standard_error``, cross-validated.
     n_features : int
         The fewest whose AUC is at most one standard error below the highest.
     """
@@ -40,10 +40,22 @@ class Parsimony:
         scores: NDArray[np.float64],
         fold: NDArray[np.intp],
         weight: NDArray[np.float64] | None,
-        names: Sequence[str],
+        features: Sequence[Sequence[str]],
         confidence: float,
     ) -> Parsimony:
-        """Measure scores of held-out rows, a column for each number of features."""
+        """Measure scores of held-out rows, a column for each number of features.
+
+        Parameters
+        ----------
+        y, fold, weight : ndarray of shape (n,)
+            Labels, numbers of folds, and weights or None.
+        scores : ndarray of shape (n, n_sizes)
+            Scores of the rows by models that have not seen them.
+        features : sequence of sequences of str
+            Features of the score of all rows, for each number of them.
+        confidence : float
+            Level of the intervals.
+        """
         found = [
             cross_validated_auc(y, score, fold, sample_weight=weight, confidence=confidence)
             for score in scores.T
@@ -51,16 +63,17 @@ class Parsimony:
         auc = np.array([interval.auc for interval in found])
         errors = np.array([interval.standard_error for interval in found])
         best = int(auc.argmax())
-        chosen = int(np.flatnonzero(auc >= auc[best] - errors[best])[0]) + 1
+        chosen = int(np.flatnonzero(auc >= auc[best] - errors[best])[0])
+        numbers = np.array([len(names) for names in features])
         table = Table(
-            n_features=np.arange(1, len(found) + 1),
-            feature=np.array([*names, *[""] * (len(found) - len(names))], dtype=np.str_),
+            n_features=numbers,
+            features=np.array([", ".join(names) for names in features], dtype=np.str_),
             auc=auc,
             low=np.array([interval.low for interval in found]),
             high=np.array([interval.high for interval in found]),
             standard_error=errors,
         )
-        return cls(table, chosen)
+        return cls(table, int(numbers[chosen]))
 
     def plot(self, *, ax: Axes | None = None) -> ParsimonyDisplay:
         """Draw the AUC by number of features with matplotlib.

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.fit_context import DatasetContext, FitContext
@@ -18,9 +19,9 @@ from aucrank._data.schema import Schema, errors_by_name
 from aucrank._data.weights import number_of_rows
 from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_choice, check_real
-from aucrank.additive._bins import special_by_column
-from aucrank.additive._scorecard.clinical import ClinicalCard
-from aucrank.additive._scorecard.integer import least_share
+from aucrank.additive._bins import least_share, special_by_column
+from aucrank.additive._scorecard.integer_score import IntegerScore
+from aucrank.additive._scorecard.points import PointsCard
 from aucrank.additive._scorecard.ranker import (
     check_for_dataset,
     check_ranker,
@@ -42,7 +43,7 @@ _MONOTONE = Wording(
 )
 
 
-class Scorecard(ClinicalCard):
+class Scorecard(PointsCard):
     """Integer points for the bins of each feature, which a person can add up.
 
     The card represents a ranker whose score is a sum of step functions, one for each feature:
@@ -433,6 +434,65 @@ class Scorecard(ClinicalCard):
                 points = [bin_.points for bin_ in feature.of_kind("interval")]
                 found[feature.place] = sign * int(np.sign(points[-1] - points[0])) or None
         return found
+
+    def to_integer_score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> IntegerScore:
+        """Search a score of a few features of the card with a few lines each.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Rows to learn from, usually those of the fit.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), default=None
+            Their weights.
+        **params : Any
+            Parameters of `IntegerScore`. Those not given are its defaults; but ``high_points``,
+            ``special_values``, ``categorical_features``, ``class_weight`` and ``n_jobs`` are those
+            of the card, ``monotonic_cst`` has the directions that bind its points, and
+            ``excluded_features`` are the columns without points.
+
+        Returns
+        -------
+        IntegerScore
+            The fitted score.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no card yet.
+        TypeError, ValueError
+            If a parameter or the rows are not valid, or the card has no feature with points.
+
+        Examples
+        --------
+        >>> from aucrank import Scorecard
+        >>> from aucrank.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> card = Scorecard().fit(X, y).without("worst_area")
+        >>> score = card.to_integer_score(X, y, max_features=2)
+        >>> sorted(set(score.card()["feature"]))
+        ['worst_concavity', 'worst_perimeter']
+        """
+        check_is_fitted(self)
+        self._edit_rows(X, y, sample_weight)
+        schema, bound = self._schema, self._bound_directions()
+        places = range(len(schema.features))
+        with_points = {f.place for f in self._card.features if any(b.points for b in f.bins)}
+        if not with_points:
+            raise ValueError("the card has no feature with points")
+        of_card = {
+            "high_points": self.high_points,
+            "special_values": special_values_of(self.estimator, self.special_values),
+            "categorical_features": self.categorical_features,
+            "class_weight": self.class_weight,
+            "n_jobs": self.n_jobs,
+            "monotonic_cst": [bound.get(place) or 0 for place in places],
+            "excluded_features": [place for place in places if place not in with_points],
+        }
+        return IntegerScore(**(of_card | params)).fit(X, y, sample_weight)
 
     @property
     def ranker_auc_(self) -> float:

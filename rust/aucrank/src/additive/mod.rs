@@ -4,7 +4,8 @@
 //! - [`fit_rimarc`]: the mean of their positive rates, weighted by the AUC of each feature
 //!   (RIMARC);
 //! - [`build_scorecard`]: integer points for the bins of any sum of step functions;
-//! - [`fit_integer_score`]: a few features with few lines, whose points are searched together;
+//! - [`fit_integer_score`]: a few features with few lines, whose points are searched together, and
+//!   [`fit_integer_scores`], those of all numbers of features;
 //! - [`RawRows`], [`CardRows`]: rows for these fits that are read in passes;
 //! - [`fit_linear`]: ridge logistic regression on numbers, their thresholds and categories, and on
 //!   pairs of features where these tell more than chance.
@@ -26,7 +27,7 @@ mod scorecard;
 
 pub use bins::{BinSum, BinnedFeature, Direction};
 pub use cut_search::{RawAsk, RawRows, RawSums};
-pub use integer::{IntegerScoreParams, fit_integer_score};
+pub use integer::{IntegerScoreParams, fit_integer_score, fit_integer_scores};
 pub use linear::{
     Arithmetic, ArithmeticTerm, JointTerm, LinearModel, LinearParams, NumberTerm, Thresholds,
     fit_linear,

@@ -79,6 +79,61 @@ pub fn fit_integer_score(
     params: &IntegerScoreParams,
     interrupt: &Interrupt,
 ) -> Result<Scorecard, RankError> {
+    let mut cards = searched((columns, labels), params, interrupt, |search| {
+        search.best().map(|best| vec![best])
+    })?;
+    Ok(cards.swap_remove(0))
+}
+
+/// Searches small integer scores of all numbers of features, from 1 or as many as are required up
+/// to `max_features` or until none gains.
+///
+/// One search serves all sizes: each set of features begins with the best ones of fewer. Where
+/// that matters, a score may be slightly worse than that of [`fit_integer_score`] for its size.
+///
+/// # Errors
+///
+/// Those of [`fit_integer_score`].
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::Interrupt;
+/// use aucrank::additive::{IntegerScoreParams, fit_integer_scores};
+/// use aucrank::data::{Columns, Labels};
+///
+/// // The third column says nothing.
+/// let rows = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 1.0]];
+/// let (mut values, mut positive) = (Vec::<f64>::new(), Vec::new());
+/// for (row, n_pos) in rows.iter().zip([5, 15, 35, 45]) {
+///     for number in 0..50 {
+///         values.extend(row);
+///         positive.push(number < n_pos);
+///     }
+/// }
+/// let columns = Columns::from_row_major(&values, 3)?;
+/// let labels = Labels::new(&positive, None)?;
+/// let params = IntegerScoreParams::default();
+/// let scores = fit_integer_scores((&columns, &labels), &params, &Interrupt::default())?;
+/// assert_eq!(scores.len(), 2);
+/// assert!(scores[0].auc() < scores[1].auc());
+/// # Ok::<(), aucrank::RankError>(())
+/// ```
+pub fn fit_integer_scores(
+    rows: (&Columns<'_>, &Labels<'_>),
+    params: &IntegerScoreParams,
+    interrupt: &Interrupt,
+) -> Result<Vec<Scorecard>, RankError> {
+    searched(rows, params, interrupt, |search| search.best_by_size())
+}
+
+/// The cards of scores that a search finds.
+fn searched(
+    (columns, labels): (&Columns<'_>, &Labels<'_>),
+    params: &IntegerScoreParams,
+    interrupt: &Interrupt,
+    search: impl FnOnce(&PointSearch<'_>) -> Result<Vec<PointsOfFeatures>, RankError>,
+) -> Result<Vec<Scorecard>, RankError> {
     let columns = &columns.until(interrupt);
     if columns.n_rows() != labels.n_rows() {
         let (found, expected) = (columns.n_rows(), labels.n_rows());
@@ -87,24 +142,26 @@ pub fn fit_integer_score(
     params.validate(&columns.n_levels())?;
     let candidates = CandidateParams { max_cuts: params.max_cuts, round_cuts: params.round_cuts };
     let bins = candidate_bins(columns, labels, &params.special, candidates)?;
-    let sign = params.high_points.sign();
-    let rows = BinnedRows::new(columns, labels, &bins, &params.monotonic, sign)?;
-    let search = PointSearch {
+    let least_weight = params.min_bin_share * (labels.total().pos + labels.total().neg) as f64;
+    let direction = (params.monotonic.as_slice(), params.high_points.sign());
+    let rows = BinnedRows::new(columns, labels, &bins, direction, least_weight)?;
+    let found = search(&PointSearch {
         rows: &rows,
         params,
-        least_weight: params.min_bin_share * (labels.total().pos + labels.total().neg) as f64,
+        least_weight,
         price: params.min_gain * rows.unit_of_gain,
         most_questions: params.max_questions.unwrap_or(usize::MAX),
         interrupt,
+    })?;
+    let card = |score: PointsOfFeatures| {
+        let mut card = card_of(columns, labels, lines_of(&rows, &bins, &score), params)?;
+        card.ranker_auc = card.auc();
+        // In different order, the same area may differ in the last bit.
+        card.exact_auc = bound_of(columns, labels, &card)?.max(card.ranker_auc);
+        debug_assert_eq!(card.check(), Ok(()));
+        Ok(card)
     };
-    let found = search.best()?;
-    let lines = lines_of(&rows, &bins, &found);
-    let mut card = card_of(columns, labels, lines, params)?;
-    card.ranker_auc = card.auc();
-    // In different order, the same area may differ in the last bit.
-    card.exact_auc = bound_of(columns, labels, &card)?.max(card.ranker_auc);
-    debug_assert_eq!(card.check(), Ok(()));
-    Ok(card)
+    found.into_iter().map(card).collect()
 }
 
 /// Bins of a feature and their points, those of missing values last.
@@ -152,15 +209,11 @@ fn lines_of(rows: &BinnedRows, bins: &[Bins], score: &PointsOfFeatures) -> Vec<F
     lines
 }
 
-/// Points by bin, where a bin without rows has the mean of the others by their weight.
+/// Points by bin, where a bin without rows of its own has those of the middle row.
 fn filled(placed: &CandidateFeature, points: &[i32]) -> Vec<i64> {
-    let (mut weight, mut sum) = (0.0, 0.0);
-    for (&points, &size) in points.iter().zip(&placed.sizes) {
-        weight += size as f64;
-        sum += size as f64 * f64::from(points);
-    }
-    let mean = (sum / weight).round() as i64;
-    let of_bin = |(&points, &size): (&i32, &u64)| if size > 0 { points.into() } else { mean };
+    let of_bin = |(&of_bin, &size): (&i32, &u64)| {
+        if size > 0 { of_bin.into() } else { points[placed.middle].into() }
+    };
     points.iter().zip(&placed.sizes).map(of_bin).collect()
 }
 

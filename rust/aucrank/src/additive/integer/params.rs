@@ -55,7 +55,8 @@ pub struct IntegerScoreParams {
     pub max_cuts: usize,
     /// Whether each candidate is the roundest number between two quantiles.
     pub round_cuts: bool,
-    /// Minimum share of all rows, by weight, of a line of known values. In [0, 1).
+    /// Minimum share of all rows, by weight, of a line; missing and special values of less have the
+    /// points of the middle row of their feature. In [0, 1).
     pub min_bin_share: f64,
     /// The class that high points indicate.
     pub high_points: HighPoints,

@@ -9,8 +9,10 @@ use crate::data::{Bins, Columns, Labels, Lookups, RowUnits, direction};
 pub(super) struct CandidateFeature {
     /// Number of bins in order.
     pub(super) n_ordered: usize,
-    /// Weight of the rows, by bin.
+    /// Weight of the rows, by bin; 0 for special and missing values of too few rows for a line.
     pub(super) sizes: Vec<u64>,
+    /// The bin in order of the middle row, where values of too few rows are placed.
+    pub(super) middle: usize,
     /// As in the parameters, in the direction of the points.
     pub(super) direction: i8,
     pub(super) bins_of_rows: Vec<u8>,
@@ -41,7 +43,7 @@ pub(super) struct BinnedRows {
 
 impl BinnedRows {
     /// The rows of positive weight. Points rise with the positive class, or fall if `sign` is
-    /// negative.
+    /// negative. A line of special or missing values needs `least_weight`.
     ///
     /// # Errors
     ///
@@ -50,8 +52,8 @@ impl BinnedRows {
         columns: &Columns<'_>,
         labels: &Labels<'_>,
         bins: &[Bins],
-        monotonic: &[i8],
-        sign: f64,
+        (monotonic, sign): (&[i8], f64),
+        least_weight: f64,
     ) -> Result<Self, RankError> {
         let n_features = bins.len();
         let placed = Lookups::new(bins.iter().enumerate()).bins(columns, |bin| bin as u8)?;
@@ -63,7 +65,7 @@ impl BinnedRows {
         let weights: Vec<[u64; 2]> = rows.iter().map(weight).collect();
         let feature = |(feature, bins): (usize, &Bins)| {
             let at = |row: &u32| placed[*row as usize * n_features + feature];
-            let bins_of_rows: Vec<u8> = rows.iter().map(at).collect();
+            let mut bins_of_rows: Vec<u8> = rows.iter().map(at).collect();
             let mut sizes = vec![0; bins.n_bins() + 1];
             for (&bin, weight) in bins_of_rows.iter().zip(&weights) {
                 sizes[usize::from(bin)] += weight[0] + weight[1];
@@ -73,7 +75,19 @@ impl BinnedRows {
                 Bins::Categorical { n_bins, .. } => *n_bins,
             };
             let direction = direction(monotonic, feature) * sign as i8;
-            CandidateFeature { n_ordered, sizes, direction, bins_of_rows }
+            let middle = middle_of(&sizes[..n_ordered]);
+            let is_light: Vec<bool> = (0..sizes.len())
+                .map(|bin| bin >= n_ordered && (sizes[bin] as f64) < least_weight)
+                .collect();
+            if sizes[..n_ordered].iter().any(|&size| size > 0) && is_light.contains(&true) {
+                for bin in bins_of_rows.iter_mut().filter(|bin| is_light[usize::from(**bin)]) {
+                    *bin = middle as u8;
+                }
+                for bin in (0..sizes.len()).filter(|&bin| is_light[bin]) {
+                    sizes[middle] += std::mem::take(&mut sizes[bin]);
+                }
+            }
+            CandidateFeature { n_ordered, sizes, middle, direction, bins_of_rows }
         };
         let features = bins.iter().enumerate().map(feature).collect();
         let total = labels.total();
@@ -85,4 +99,15 @@ impl BinnedRows {
     pub(super) fn n_rows(&self) -> usize {
         self.weights.len()
     }
+}
+
+/// The first bin up to which there is half the weight.
+fn middle_of(sizes: &[u64]) -> usize {
+    let total: u64 = sizes.iter().sum();
+    let mut up_to = 0;
+    let is_half = |&size: &u64| {
+        up_to += size;
+        2 * up_to >= total
+    };
+    sizes.iter().position(is_half).unwrap_or(0)
 }

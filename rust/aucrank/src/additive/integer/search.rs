@@ -32,6 +32,10 @@ pub(super) struct PointsOfFeatures {
 }
 
 impl PointsOfFeatures {
+    fn nothing() -> Self {
+        Self { features: Vec::new(), net: 0.5 }
+    }
+
     fn has(&self, feature: usize) -> bool {
         self.features.iter().any(|&(other, _)| other == feature)
     }
@@ -76,10 +80,60 @@ impl PointSearch<'_> {
     /// [`RankError::Interrupted`]; [`RankError::NoLines`] for a required feature that no line
     /// divides.
     pub(super) fn best(&self) -> Result<PointsOfFeatures, RankError> {
-        let free = Self { most_questions: usize::MAX, ..*self }.built_up()?;
+        let free = self.free().built_up()?;
         if self.n_questions(&free) <= self.most_questions {
             return Ok(free);
         }
+        self.best_of_few_questions()
+    }
+
+    /// The best score that is found of each number of features, from as many as are required, while
+    /// more of them gain.
+    ///
+    /// # Errors
+    ///
+    /// As for [`PointSearch::best`].
+    pub(super) fn best_by_size(&self) -> Result<Vec<PointsOfFeatures>, RankError> {
+        let free = self.free();
+        let mut built: Vec<PointsOfFeatures> = Vec::new();
+        let mut kept = vec![PointsOfFeatures::nothing()];
+        while !kept.is_empty() {
+            kept = free.with_one_more(&kept, WIDTH)?;
+            let complete = kept.iter().filter(|score| self.missing(score).is_empty());
+            built.extend(complete.cloned());
+        }
+        let mut found: Vec<PointsOfFeatures> = Vec::new();
+        for size in self.params.required.len().max(1)..=self.params.max_features {
+            let params = IntegerScoreParams { max_features: size, ..self.params.clone() };
+            let of_size = PointSearch { params: &params, ..free };
+            let mut best = found.last().cloned().unwrap_or_else(PointsOfFeatures::nothing);
+            for score in built.iter().filter(|score| score.features.len() <= size) {
+                let gains = score.net > best.net + LEAST_GAIN || !self.missing(&best).is_empty();
+                if gains {
+                    best.clone_from(score);
+                }
+            }
+            of_size.finish(&mut best)?;
+            if self.n_questions(&best) > self.most_questions {
+                let limited = PointSearch { most_questions: self.most_questions, ..of_size };
+                best = limited.best_of_few_questions()?;
+            }
+            if found.last().is_some_and(|fewer| best.net <= fewer.net + LEAST_GAIN) {
+                break;
+            }
+            found.push(best);
+        }
+        Ok(found)
+    }
+
+    /// The same search without a limit on questions.
+    fn free(&self) -> Self {
+        Self { most_questions: usize::MAX, ..*self }
+    }
+
+    /// The best score that is found where questions are limited: at their price, or at a rising
+    /// one.
+    fn best_of_few_questions(&self) -> Result<PointsOfFeatures, RankError> {
         let mut best = self.built_up()?;
         let base = self.price.max(LEAST_PRICE * self.rows.unit_of_gain);
         for factor in PRICES {
@@ -100,11 +154,16 @@ impl PointSearch<'_> {
 
     /// A score built up feature by feature.
     fn built_up(&self) -> Result<PointsOfFeatures, RankError> {
-        let mut score = PointsOfFeatures { features: Vec::new(), net: 0.5 };
+        let mut score = PointsOfFeatures::nothing();
         self.add(&mut score, WIDTH)?;
-        self.swap(&mut score)?;
-        self.shake(&mut score, true)?;
+        self.finish(&mut score)?;
         Ok(score)
+    }
+
+    /// Exchanges features, and changes pairs of them.
+    fn finish(&self, score: &mut PointsOfFeatures) -> Result<(), RankError> {
+        self.swap(score)?;
+        self.shake(score, true)
     }
 
     /// Adds a feature with some points.
@@ -123,29 +182,41 @@ impl PointSearch<'_> {
     /// Changes a line by a point, or a cut by a bin, and improves the other features next to that,
     /// since two may gain only together. `is_anew` is as for [`PointSearch::sweep_once`].
     fn shake(&self, best: &mut PointsOfFeatures, is_anew: bool) -> Result<(), RankError> {
-        loop {
-            let mut found: Option<PointsOfFeatures> = None;
-            for place in 0..best.features.len() {
-                let (feature, points) = &best.features[place];
-                for points in small_moves(&self.rows.features[*feature], points) {
-                    let mut shaken = best.clone();
-                    shaken.features[place].1 = points;
-                    let Some(net) = self.allowed_net(&shaken) else { continue };
-                    shaken.net = net;
-                    self.sweep_once(&mut shaken, Some(place), is_anew)?;
-                    let floor = found.as_ref().map_or(best.net, |found| found.net);
-                    if shaken.net > floor + LEAST_GAIN {
-                        found = Some(shaken);
-                    }
-                    if self.interrupt.is_over() {
-                        break;
-                    }
-                }
+        // How many places in turn have no move that gains.
+        let (mut place, mut n_settled) = (0, 0);
+        while n_settled < best.features.len() && !self.interrupt.is_over() {
+            place %= best.features.len();
+            if self.shake_one(best, place, is_anew)? {
+                n_settled = 0;
+            } else {
+                n_settled += 1;
             }
-            let Some(mut found) = found else { return Ok(()) };
-            self.sweep(&mut found)?;
-            *best = found;
+            place += 1;
         }
+        Ok(())
+    }
+
+    /// Whether a change of one feature gains, which then is made.
+    fn shake_one(
+        &self,
+        best: &mut PointsOfFeatures,
+        place: usize,
+        is_anew: bool,
+    ) -> Result<bool, RankError> {
+        let (feature, points) = &best.features[place];
+        for points in small_moves(&self.rows.features[*feature], points) {
+            let mut shaken = best.clone();
+            shaken.features[place].1 = points;
+            let Some(net) = self.allowed_net(&shaken) else { continue };
+            shaken.net = net;
+            self.sweep_once(&mut shaken, Some(place), is_anew)?;
+            if shaken.net > best.net + LEAST_GAIN {
+                self.sweep(&mut shaken)?;
+                *best = shaken;
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Improves a score by all moves.
@@ -261,52 +332,7 @@ impl PointSearch<'_> {
     fn add(&self, best: &mut PointsOfFeatures, width: usize) -> Result<(), RankError> {
         let mut kept = vec![best.clone()];
         while !kept.is_empty() {
-            let mut found: Vec<(usize, usize, FeaturePoints)> = Vec::new();
-            for (from, score) in kept.iter().enumerate() {
-                let missing = self.missing(score);
-                let is_full = score.features.len() >= self.params.max_features;
-                let is_over = !score.features.is_empty() && self.interrupt.is_over();
-                if missing.is_empty() && (is_full || is_over) {
-                    continue;
-                }
-                let must_join = missing.first().copied();
-                let tried = if must_join.is_some() { missing } else { self.joining(score, None) };
-                let sums = self.sums(score, None);
-                let joined = self.each(tried, |feature| {
-                    self.best_of(score, None, feature, &sums, PointsStart::Nothing)
-                })?;
-                let joined = joined
-                    .into_iter()
-                    .flatten()
-                    .filter(|(_, steps)| must_join.is_some() || steps.net > score.net + LEAST_GAIN);
-                let n_before = found.len();
-                found.extend(joined.map(|(feature, steps)| (from, feature, steps)));
-                if let Some(column) = must_join.filter(|_| found.len() == n_before) {
-                    return Err(RankError::NoLines { column });
-                }
-            }
-            // A stable sort: of equal gains, the first feature.
-            found.sort_by(|a, b| b.2.net.total_cmp(&a.2.net));
-            let mut sets: Vec<Vec<usize>> = Vec::new();
-            found.retain(|&(from, feature, _)| {
-                let mut set: Vec<usize> = kept[from].features.iter().map(|&(at, _)| at).collect();
-                set.push(feature);
-                set.sort_unstable();
-                let is_new = sets.len() < width && !sets.contains(&set);
-                if is_new {
-                    sets.push(set);
-                }
-                is_new
-            });
-            kept = parallel::try_map(found, |(from, feature, steps)| {
-                let mut score = kept[from].clone();
-                self.join(&mut score, feature, steps.points);
-                self.sweep(&mut score)?;
-                if width > 1 {
-                    self.shake(&mut score, false)?;
-                }
-                Ok::<_, RankError>(score)
-            })?;
+            kept = self.with_one_more(&kept, width)?;
             for score in &kept {
                 let gains = score.net > best.net + LEAST_GAIN || !self.missing(best).is_empty();
                 if gains && self.missing(score).is_empty() {
@@ -315,6 +341,60 @@ impl PointSearch<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The scores that gain most of those with one more feature than some, of different sets.
+    fn with_one_more(
+        &self,
+        scores: &[PointsOfFeatures],
+        width: usize,
+    ) -> Result<Vec<PointsOfFeatures>, RankError> {
+        let mut found: Vec<(usize, usize, FeaturePoints)> = Vec::new();
+        for (from, score) in scores.iter().enumerate() {
+            let missing = self.missing(score);
+            let is_full = score.features.len() >= self.params.max_features;
+            let is_over = !score.features.is_empty() && self.interrupt.is_over();
+            if missing.is_empty() && (is_full || is_over) {
+                continue;
+            }
+            let must_join = missing.first().copied();
+            let tried = if must_join.is_some() { missing } else { self.joining(score, None) };
+            let sums = self.sums(score, None);
+            let joined = self.each(tried, |feature| {
+                self.best_of(score, None, feature, &sums, PointsStart::Nothing)
+            })?;
+            let joined = joined
+                .into_iter()
+                .flatten()
+                .filter(|(_, steps)| must_join.is_some() || steps.net > score.net + LEAST_GAIN);
+            let n_before = found.len();
+            found.extend(joined.map(|(feature, steps)| (from, feature, steps)));
+            if let Some(column) = must_join.filter(|_| found.len() == n_before) {
+                return Err(RankError::NoLines { column });
+            }
+        }
+        // A stable sort: of equal gains, the first feature.
+        found.sort_by(|a, b| b.2.net.total_cmp(&a.2.net));
+        let mut sets: Vec<Vec<usize>> = Vec::new();
+        found.retain(|&(from, feature, _)| {
+            let mut set: Vec<usize> = scores[from].features.iter().map(|&(at, _)| at).collect();
+            set.push(feature);
+            set.sort_unstable();
+            let is_new = sets.len() < width && !sets.contains(&set);
+            if is_new {
+                sets.push(set);
+            }
+            is_new
+        });
+        parallel::try_map(found, |(from, feature, steps)| {
+            let mut score = scores[from].clone();
+            self.join(&mut score, feature, steps.points);
+            self.sweep(&mut score)?;
+            if width > 1 {
+                self.shake(&mut score, false)?;
+            }
+            Ok::<_, RankError>(score)
+        })
     }
 
     /// Required features that are not in a score.

@@ -93,9 +93,11 @@ impl Problem {
     }
 
     fn rows(&self) -> BinnedRows {
-        let sign = self.params.high_points.sign();
+        let direction = (self.params.monotonic.as_slice(), self.params.high_points.sign());
         let (columns, labels) = (self.columns(), self.labels());
-        BinnedRows::new(&columns, &labels, &self.bins(), &self.params.monotonic, sign).unwrap()
+        let total = labels.total();
+        let least_weight = self.params.min_bin_share * (total.pos + total.neg) as f64;
+        BinnedRows::new(&columns, &labels, &self.bins(), direction, least_weight).unwrap()
     }
 }
 
@@ -214,8 +216,36 @@ fn the_score_is_the_best_of_all_on_200_small_problems() {
         if found.net < best - 1e-7 {
             missed.push((seed, found.net, best));
         }
+        // One search of all sizes ends with as good a score.
+        let sizes = search.best_by_size().unwrap();
+        let largest = sizes.last().map_or(0.5, |score| score.net);
+        assert!((largest - found.net).abs() < 1e-9, "seed {seed}: {largest}, {}", found.net);
+        assert!(sizes.is_sorted_by(|fewer, more| {
+            fewer.net < more.net && fewer.features.len() < more.features.len()
+        }));
     }
     assert!(missed.is_empty(), "{} missed: {missed:?}", missed.len());
+}
+
+#[test]
+fn missing_values_of_few_rows_have_the_points_of_the_middle_row() {
+    // Positive where a number is large, and where it is missing.
+    let numbers = |n_missing: usize| -> Vec<f64> {
+        (0..100).map(|row| if row < n_missing { f64::NAN } else { (row / 20) as f64 }).collect()
+    };
+    let positive: Vec<bool> = (0..100).map(|row| row < 10 || row >= 50).collect();
+    let labels = Labels::new(&positive, None).unwrap();
+    let params = IntegerScoreParams { min_bin_share: 0.1, ..IntegerScoreParams::default() };
+    for n_missing in [9, 10] {
+        let values = numbers(n_missing);
+        let columns = Columns::from_column_major(&values, 100).unwrap();
+        let interrupt = Interrupt::default();
+        let score = fit_integer_score((&columns, &labels), &params, &interrupt).unwrap();
+        let points = score.points(&columns).unwrap();
+        assert!(points[99] == 10 && points[20] == 0, "{points:?}");
+        // The middle row is one of those of the number 2, half of which are positive.
+        assert_eq!(points[0], if n_missing < 10 { points[50] } else { 10 });
+    }
 }
 
 #[test]

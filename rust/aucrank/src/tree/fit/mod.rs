@@ -358,7 +358,7 @@ pub fn fit_validated(
         Ok::<_, RankError>((model, found.map_err(RankError::in_validation)?))
     };
     let (_, (mut tree, mut found)) = best(None)?;
-    let mut gap = None;
+    let (mut gap, mut near_best) = (None, Vec::new());
     if params.search.is_some() {
         let (searched, (_, of_searched)) = best(params.search)?;
         found = found.against(&searched.tree, of_searched.auc[0]);
@@ -368,8 +368,9 @@ pub fn fit_validated(
             tree = searched.tree;
         }
         gap = bound.map(|bound| (bound - reached(&tree)).max(0.0));
+        near_best = searched.near_best;
     }
-    Ok(TreeRankModel { gap, validation: Some(found), ..TreeRankModel::unpruned(tree) })
+    Ok(TreeRankModel { gap, near_best, validation: Some(found), ..TreeRankModel::unpruned(tree) })
 }
 
 /// A fitted tree, and how it was chosen.
@@ -387,6 +388,11 @@ pub struct TreeRankModel {
     /// searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
+    /// The trees within the limits, between the bins of the search, whose AUC is at most
+    /// [`SearchParams::tolerance`] below the largest, that of largest AUC first: of trees with the
+    /// same leaves one, and none whose AUC stays when two leaves become one. Not saved.
+    #[serde(skip)]
+    pub near_best: Vec<RankingTree>,
     /// Result of the penalty for each number of leaves, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalization: Option<Penalization>,
@@ -398,7 +404,14 @@ pub struct TreeRankModel {
 impl TreeRankModel {
     /// A tree without pruning.
     pub(super) fn unpruned(tree: RankingTree) -> Self {
-        Self { tree, cross_validation: None, gap: None, penalization: None, validation: None }
+        Self {
+            tree,
+            cross_validation: None,
+            gap: None,
+            near_best: Vec::new(),
+            penalization: None,
+            validation: None,
+        }
     }
 
     /// For each feature its number of categories, or `None` if it is numeric.

@@ -20,7 +20,8 @@ pub(super) fn search_and_choose<G: Searching>(
         Ok::<_, RankError>(tree.auc_up_to(max_fpr, &rows.sums_of_nodes(tree, others)?))
     };
     let on_all = || rows.search(&rows.all(), search);
-    let (mut model, SearchedTree { tree, bound }, is_kept) = match &params.pruning {
+    let one = &SearchParams { tolerance: None, ..*search };
+    let (mut model, SearchedTree { tree, bound, near_best }, is_kept) = match &params.pruning {
         None | Some(PruningRule::Penalty(_)) => {
             let searched = on_all()?;
             (TreeRankModel::unpruned(searched.tree.clone()), searched, true)
@@ -31,7 +32,7 @@ pub(super) fn search_and_choose<G: Searching>(
             if let Some(found) = model.cross_validation.take() {
                 let folds = rows.folds(pruning.n_folds, pruning.seed)?;
                 let of_folds = parallel::try_map(folds.iter().collect(), |[kept, left_out]| {
-                    area_on(&rows.search(kept, search)?.tree, left_out)
+                    area_on(&rows.search(kept, one)?.tree, left_out)
                 })?;
                 model.cross_validation = Some(found.against(&searched.tree, of_folds));
             }
@@ -43,7 +44,7 @@ pub(super) fn search_and_choose<G: Searching>(
             let parts = rows.hold_out(*fraction, *seed)?;
             let searched = match (parts, model.validation.take()) {
                 (Some([kept, held_out]), Some(found)) => {
-                    let searched = rows.search(&kept, search)?;
+                    let searched = rows.search(&kept, one)?;
                     let area = area_on(&searched.tree, &held_out)?;
                     model.validation = Some(found.against(&searched.tree, area));
                     searched
@@ -60,6 +61,7 @@ pub(super) fn search_and_choose<G: Searching>(
     let reached = training_auc_up_to(max_fpr, &model.tree);
     // The cuts move beyond the bins of the search, so that the tree may exceed the bound.
     model.gap = bound.map(|bound| (bound - reached).max(0.0));
+    model.near_best = near_best;
     Ok(model)
 }
 

@@ -173,8 +173,10 @@ impl<R: RowTally + Copy> Searching for WithRates<'_, R> {
             grower.search(&rows, params, *seed, interrupt)
         };
         match self.on_rates(subset, search)? {
-            Some((found, rates)) => {
-                Ok(SearchedTree { tree: found.tree.without_rates(&rates), ..found })
+            Some((SearchedTree { tree, bound, near_best }, rates)) => {
+                let without = |tree: RankingTree| tree.without_rates(&rates);
+                let near_best = near_best.into_iter().map(without).collect();
+                Ok(SearchedTree { tree: without(tree), bound, near_best })
             }
             None => self.rows.search(subset, params),
         }

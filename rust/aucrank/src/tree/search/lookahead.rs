@@ -2,6 +2,7 @@
 //! of its leaves between the sides, is judged by what leaf-by-leaf growth then finds on both; then
 //! those that growth judges best, or all, by a search of both.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +14,10 @@ use crate::{Interrupt, RankError, parallel};
 
 /// Features whose cuts are judged in a node, unless all trees are searched.
 const MOST_FEATURES: usize = 40;
+
+/// What is known of the rows of a leaf: for each feature that a cut on the way to it uses, the
+/// first of its places, the first place beyond, and whether missing values are there.
+pub(super) type PlaceRegion = BTreeMap<usize, (usize, usize, bool)>;
 
 /// A tree in places.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +33,45 @@ impl PlacedTree {
         match self {
             Self::Leaf(sums) => vec![*sums],
             Self::Split(_, sides) => sides.iter().flat_map(Self::leaves).collect(),
+        }
+    }
+
+    /// The trees in which one node above two leaves is a leaf.
+    pub(super) fn joined(&self) -> Vec<Self> {
+        let Self::Split(cut, sides) = self else { return Vec::new() };
+        let [low, high] = &**sides;
+        if let (Self::Leaf(low), Self::Leaf(high)) = (low, high) {
+            return vec![Self::Leaf(*low + *high)];
+        }
+        let split = |low: Self, high: Self| Self::Split(*cut, Box::new([low, high]));
+        let of_low = low.joined().into_iter().map(|low| split(low, high.clone()));
+        let of_high = high.joined().into_iter().map(|high| split(low.clone(), high));
+        of_low.chain(of_high).collect()
+    }
+
+    /// Where its leaves are, in an order that does not depend on that of the cuts.
+    pub(super) fn regions(&self) -> Vec<PlaceRegion> {
+        let mut found = Vec::new();
+        self.add_regions(&PlaceRegion::new(), &mut found);
+        found.sort_unstable();
+        found
+    }
+
+    fn add_regions(&self, region: &PlaceRegion, found: &mut Vec<PlaceRegion>) {
+        let Self::Split(cut, sides) = self else {
+            found.push(region.clone());
+            return;
+        };
+        let whole = (0, usize::MAX, true);
+        let (low, high, missing) = region.get(&cut.feature).copied().unwrap_or(whole);
+        let parts = [
+            (low, high.min(cut.bound), missing && cut.missing_low),
+            (low.max(cut.bound), high, missing && !cut.missing_low),
+        ];
+        for (part, side) in parts.into_iter().zip(sides.iter()) {
+            let mut of_side = region.clone();
+            of_side.insert(cut.feature, part);
+            side.add_regions(&of_side, found);
         }
     }
 }

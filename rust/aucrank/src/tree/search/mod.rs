@@ -30,7 +30,7 @@ use self::rounds::{TreeLimits, by_rounds};
 use crate::data::{ClassSums, RowTally, RowUnits, hold_out};
 use crate::tree::model::RankingTree;
 use crate::tree::sample::Sample;
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// Leaves of a tree that is searched, if their number is not given.
 pub(super) const USUAL_LEAVES: usize = 8;
@@ -49,6 +49,8 @@ pub(super) struct SearchedTree {
     /// Upper bound on the AUC up to `max_fpr`, standardised, of every tree within the limits
     /// between the bins of the search, if all trees were searched.
     pub(super) bound: Option<f64>,
+    /// Trees between the bins of the search whose AUC is near the largest, if they are to be listed.
+    pub(super) near_best: Vec<RankingTree>,
 }
 
 /// Searches a tree on some rows of a sample, in ascending order.
@@ -68,16 +70,24 @@ pub(super) fn search<R: RowTally + Copy>(
         SearchExtent::Lookahead(_) => searched_rows(sample, rows, seed, interrupt)?,
     };
     let (coarse, bounds) = fine.coarse(&searched, params.n_bins);
-    let limits = TreeLimits { leaves: most, depth: grow.max_depth, max_fpr: grow.max_fpr };
+    // From 1/2 for an uninformative ranking to 1, as partial areas are compared.
+    let (least, largest) = (grow.max_fpr * grow.max_fpr / 2.0, grow.max_fpr);
+    let standardised = |area: f64| 0.5 + 0.5 * (area - least) / (largest - least);
+    let limits = TreeLimits {
+        leaves: most,
+        depth: grow.max_depth,
+        max_fpr: grow.max_fpr,
+        tolerance: params.tolerance.map(|tolerance| 2.0 * tolerance * (largest - least)),
+    };
     let found = by_rounds(&coarse, params.extent, limits, interrupt)?;
     let place = |cut: PlaceCut| PlaceCut { bound: bounds[cut.feature][cut.bound], ..cut };
     let mut moved = MovedTree::new(&fine, &found.tree, place, grow.max_fpr);
     moved.improve(interrupt)?;
     let tree = moved.to_tree(&tests, &sample.frame);
-    // From 1/2 for an uninformative ranking to 1, as partial areas are compared.
-    let (least, largest) = (grow.max_fpr * grow.max_fpr / 2.0, grow.max_fpr);
-    let standardised = |area: f64| 0.5 + 0.5 * (area - least) / (largest - least);
-    Ok(SearchedTree { tree, bound: found.bound.map(standardised) })
+    let near_best = parallel::map(found.near_best, |tree| {
+        MovedTree::new(&fine, &tree, place, grow.max_fpr).to_tree(&tests, &sample.frame)
+    });
+    Ok(SearchedTree { tree, bound: found.bound.map(standardised), near_best })
 }
 
 /// Positions of the rows on which trees are searched, among those given: all, or a random sample.

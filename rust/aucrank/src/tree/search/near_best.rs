@@ -11,9 +11,8 @@ use super::places::PlaceCut;
 use crate::RankError;
 use crate::data::{ClassSums, Tally};
 
-/// Most trees that are listed, and cuts whose sides are searched for them.
+/// Most trees that are listed.
 const MOST_TREES: usize = 20_000;
-const MOST_SEARCHED: usize = 20_000;
 
 /// A tree and the sum of the values of its leaves.
 pub(super) type ValuedTree = (f64, PlacedTree);
@@ -29,14 +28,15 @@ struct ListedNode<'n> {
 /// Lists trees by a search of all.
 pub(super) struct NearBest<'a, T> {
     search: Lookahead<'a, T>,
-    /// Cuts whose sides were searched.
-    n_searched: Cell<usize>,
+    /// Cuts whose sides may still be searched.
+    n_left: Cell<usize>,
 }
 
 impl<'a, T: Tally> NearBest<'a, T> {
-    pub(super) fn new(search: Lookahead<'a, T>) -> Self {
+    /// By a search that gives up after the sides of so many cuts.
+    pub(super) fn new(search: Lookahead<'a, T>, most_searched: usize) -> Self {
         let search = Lookahead { extent: SearchExtent::All, ..search };
-        Self { search, n_searched: Cell::new(0) }
+        Self { search, n_left: Cell::new(most_searched) }
     }
 
     /// All trees with at most so many leaves whose values add up to at least `least`; `None` if
@@ -78,13 +78,27 @@ impl<'a, T: Tally> NearBest<'a, T> {
         }
         let mut cuts: Vec<PlaceCut> = Vec::new();
         let cells = self.search.rows.histogram(node.rows);
+        if n_leaves == 2 {
+            // The sides are leaves.
+            self.search.rows.cuts(&cells, node.total, |cut, low| {
+                let sides = [low, node.total - low];
+                let value = sides.iter().map(|&sums| self.search.slopes.value(sums)).sum();
+                if value >= least {
+                    found.push((
+                        value,
+                        PlacedTree::Split(cut, Box::new(sides.map(PlacedTree::Leaf))),
+                    ));
+                }
+            });
+            return Ok((found.len() <= MOST_TREES).then_some(found));
+        }
         self.search.rows.cuts(&cells, node.total, |cut, _| cuts.push(cut));
         for cut in cuts {
             self.search.interrupt.check()?;
-            self.n_searched.set(self.n_searched.get() + 1);
-            if self.n_searched.get() > MOST_SEARCHED || self.search.interrupt.is_over() {
+            if self.n_left.get() == 0 || self.search.interrupt.is_over() {
                 return Ok(None);
             }
+            self.n_left.set(self.n_left.get() - 1);
             let rows = self.search.rows.sides(node.rows, cut);
             let sides = rows.each_ref().map(|rows| {
                 let total = self.search.rows.sums(rows);

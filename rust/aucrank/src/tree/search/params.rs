@@ -59,7 +59,7 @@ impl SearchExtent {
 ///     let grow =
 ///         GrowParams { min_samples_leaf: 1, max_leaves: Some(4), ..GrowParams::default() };
 ///     let split = SplitRule::Stumps(LeafRankParams::orthogonal(1));
-///     let search = extent.map(|extent| SearchParams { extent, n_bins: 16 });
+///     let search = extent.map(|extent| SearchParams { extent, ..SearchParams::default() });
 ///     let params = TreeRankParams { search, ..TreeRankParams::new(grow, split) };
 ///     fit((&columns, &labels), &params, &Interrupt::default())
 /// };
@@ -69,7 +69,7 @@ impl SearchExtent {
 /// assert_eq!((best.tree.auc(), best.gap), (1.0, Some(0.0)));
 /// # Ok::<(), aucrank::RankError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchParams {
     /// Which trees.
@@ -77,11 +77,18 @@ pub struct SearchParams {
     /// Maximum number of places of a feature, at quantiles, between which cuts are searched; from 2
     /// to 255. The cuts found then move over all bins.
     pub n_bins: usize,
+    /// If all trees are searched: by how much the AUC of a tree, that up to `max_fpr` standardised,
+    /// may be below the largest for [`TreeRankModel::near_best`] to list it; `None` for no list.
+    /// At least 0.
+    ///
+    /// [`TreeRankModel::near_best`]: crate::tree::TreeRankModel::near_best
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
 }
 
 impl Default for SearchParams {
     fn default() -> Self {
-        Self { extent: SearchExtent::Lookahead(1), n_bins: 16 }
+        Self { extent: SearchExtent::Lookahead(1), n_bins: 16, tolerance: None }
     }
 }
 
@@ -95,6 +102,18 @@ impl SearchParams {
         }
         if !(2..=MOST_PLACES).contains(&self.n_bins) {
             return bad("search_bins", self.n_bins, "from 2 to 255");
+        }
+        if let Some(tolerance) = self.tolerance {
+            let bad = |rule| {
+                let value = tolerance.to_string();
+                Err(RankError::BadParameter { name: "tolerance", value, rule })
+            };
+            if !(tolerance >= 0.0 && tolerance.is_finite()) {
+                return bad("at least 0 and finite");
+            }
+            if self.extent != SearchExtent::All {
+                return bad("left out unless all trees are searched");
+            }
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! Rounds of searches, each by a guide that follows what was found.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::area_slopes::{AreaSlopes, CurveStep, area};
+use super::area_slopes::{AreaSlopes, CurveStep, ROUNDING, area};
 use super::lookahead::{Lookahead, PlacedTree, SearchNode};
-use super::near_best::NearBest;
+use super::near_best::{NearBest, ValuedTree};
 use super::params::SearchExtent;
 use super::places::PlacedRows;
 use crate::data::{ClassSums, Tally};
@@ -16,12 +17,18 @@ const N_ROUNDS: usize = 4;
 /// A round that could gain at most this area ends the search.
 const LEAST_GAP: f64 = 1e-5;
 
+/// Cuts whose sides are searched to prove that a tree is the best, and to list those near it.
+const MOST_FOR_PROOF: usize = 20_000;
+const MOST_FOR_LIST: usize = 1_000_000;
+
 /// Limits of the trees that are searched.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TreeLimits {
     pub(super) leaves: usize,
     pub(super) depth: usize,
     pub(super) max_fpr: f64,
+    /// By how much the area of trees that are listed may be below the largest, if they are.
+    pub(super) tolerance: Option<f64>,
 }
 
 /// What the rounds have found.
@@ -30,6 +37,8 @@ pub(super) struct FoundByRounds {
     pub(super) tree: PlacedTree,
     /// Upper bound on the area of all trees, if all were searched.
     pub(super) bound: Option<f64>,
+    /// The trees within the tolerance, that of largest area first.
+    pub(super) near_best: Vec<PlacedTree>,
 }
 
 /// Searches trees by guides that follow what was found.
@@ -39,7 +48,7 @@ pub(super) fn by_rounds<T: Tally>(
     limits: TreeLimits,
     interrupt: &Interrupt,
 ) -> Result<FoundByRounds, RankError> {
-    let TreeLimits { leaves: most, depth, max_fpr } = limits;
+    let TreeLimits { leaves: most, depth, max_fpr, tolerance } = limits;
     let all: Vec<u32> = (0..rows.n_rows() as u32).collect();
     let total = rows.sums(&all);
     let is_cut_short = AtomicBool::new(false);
@@ -53,7 +62,8 @@ pub(super) fn by_rounds<T: Tally>(
     let search =
         Lookahead { rows, slopes: &slopes, extent, interrupt, is_cut_short: &is_cut_short };
     let mut guide = steps_of(search.grown_leaves(node, most));
-    let mut best = FoundByRounds { tree: PlacedTree::Leaf(total), bound: None };
+    let mut best =
+        FoundByRounds { tree: PlacedTree::Leaf(total), bound: None, near_best: Vec::new() };
     let mut reached = area(&mut steps_of(best.tree.leaves()), max_fpr);
     let mut tightest = None;
     // All trees are searched from where lookahead ends.
@@ -91,9 +101,8 @@ pub(super) fn by_rounds<T: Tally>(
     }
     if let Some(slopes) = &tightest {
         // Every tree of larger area is among those whose values add up to as much.
-        let least = reached - slopes.bound(0.0);
-        let all = NearBest::new(Lookahead { slopes, ..search });
-        if let Some(listed) = all.trees(most, depth, least)? {
+        let all = NearBest::new(Lookahead { slopes, ..search }, MOST_FOR_PROOF);
+        if let Some(listed) = all.trees(most, depth, reached - slopes.bound(0.0))? {
             for (_, tree) in listed {
                 let of_tree = area(&mut steps_of(tree.leaves()), max_fpr);
                 if of_tree > reached {
@@ -103,5 +112,49 @@ pub(super) fn by_rounds<T: Tally>(
             best.bound = Some(reached);
         }
     }
+    if let Some(tolerance) = tolerance {
+        let bad = |name, value, rule| Err(RankError::BadParameter { name, value, rule });
+        let area_of = |tree: &PlacedTree| area(&mut steps_of(tree.leaves()), max_fpr);
+        let least = reached - tolerance;
+        let listed = match &tightest {
+            Some(slopes) => {
+                let all = NearBest::new(Lookahead { slopes, ..search }, MOST_FOR_LIST);
+                all.trees(most, depth, least - slopes.bound(0.0))?
+            }
+            None => None,
+        };
+        best.near_best = match listed {
+            Some(listed) => of_own_leaves(listed, least, area_of),
+            None if interrupt.is_over() => {
+                let rule = "long enough to list all trees within the tolerance";
+                return bad("time_limit", "a shorter one".to_owned(), rule);
+            }
+            None => {
+                let rule = "small enough that at most 20,000 trees are within it, with few leaves and bins";
+                return bad("tolerance", tolerance.to_string(), rule);
+            }
+        };
+    }
     Ok(best)
+}
+
+/// The trees of at least some area, the largest first: of those with the same leaves one, and none
+/// whose area stays when two leaves become one.
+fn of_own_leaves(
+    listed: Vec<ValuedTree>,
+    least: f64,
+    area_of: impl Fn(&PlacedTree) -> f64,
+) -> Vec<PlacedTree> {
+    let mut found: Vec<(f64, PlacedTree)> = listed
+        .into_iter()
+        .map(|(_, tree)| (area_of(&tree), tree))
+        .filter(|(area, _)| *area >= least - ROUNDING)
+        .filter(|(area, tree)| tree.joined().iter().all(|less| area_of(less) < area - ROUNDING))
+        .collect();
+    // Of equal areas, the fewest leaves.
+    found.sort_by_key(|(_, tree)| tree.leaves().len());
+    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let mut known = HashSet::new();
+    found.retain(|(_, tree)| known.insert(tree.regions()));
+    found.into_iter().map(|(_, tree)| tree).collect()
 }

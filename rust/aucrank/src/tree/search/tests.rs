@@ -103,7 +103,7 @@ fn auc_of(mut leaves: Vec<ClassSums>) -> f64 {
 
 fn params(extent: Option<SearchExtent>, grow: GrowParams) -> TreeRankParams {
     let split = SplitRule::Stumps(LeafRankParams::orthogonal(grow.min_samples_leaf));
-    let search = extent.map(|extent| SearchParams { extent, n_bins: 16 });
+    let search = extent.map(|extent| SearchParams { extent, ..SearchParams::default() });
     TreeRankParams { search, ..TreeRankParams::new(grow, split) }
 }
 
@@ -136,6 +136,54 @@ proptest! {
         let lookahead = sample.fit(&params(Some(SearchExtent::Lookahead(2)), grow)).tree.auc();
         prop_assert!(lookahead <= best + 1e-12);
         prop_assert!(sample.fit(&params(None, grow)).tree.auc() <= best + 1e-12);
+    }
+
+    #[test]
+    fn the_trees_near_the_best_are_those_of_all(
+        sample in samples(), max_leaves in 2_usize..5, depth in 1_usize..3,
+    ) {
+        prop_assume!(sample.has_both_classes() && sample.has_rows(max_leaves, 1));
+        let grow = GrowParams {
+            max_depth: depth,
+            max_leaves: Some(max_leaves),
+            min_samples_leaf: 1,
+            ..GrowParams::default()
+        };
+        let tolerance = 0.02;
+        let mut params = params(Some(SearchExtent::All), grow);
+        params.search.as_mut().unwrap().tolerance = Some(tolerance);
+        let columns = Columns::from_row_major(&sample.values, N_FEATURES).unwrap();
+        let labels = Labels::new(&sample.positive, sample.weights.as_deref()).unwrap();
+        let found = match fit((&columns, &labels), &params, &Interrupt::default()) {
+            Ok(found) => found,
+            Err(err) => {
+                prop_assert!(err.to_string().starts_with("tolerance must be"), "{err}");
+                return Ok(());
+            }
+        };
+        let key = |mut leaves: Vec<ClassSums>| {
+            leaves.sort_by_key(|leaf| (leaf.pos, leaf.neg, leaf.rows));
+            let sums: Vec<[u64; 3]> = leaves.iter().map(|leaf| [leaf.pos, leaf.neg, leaf.rows]).collect();
+            (sums, auc_of(leaves))
+        };
+        let rows: Vec<usize> = (0..sample.positive.len()).collect();
+        let all: Vec<_> = sample.trees(&rows, max_leaves, depth, 1).into_iter().map(key).collect();
+        let best = all.iter().map(|(_, auc)| *auc).fold(0.5, f64::max);
+        let listed: Vec<_> =
+            found.near_best.iter().map(|tree| key(tree.leaf_sums().to_vec())).collect();
+        prop_assert!(listed.is_sorted_by(|(_, a), (_, b)| *a > *b - 1e-12));
+        prop_assert!(found.near_best.iter().all(|tree| tree.check().is_ok()));
+        for (sums, auc) in &listed {
+            prop_assert!(*auc > best - tolerance - 1e-9);
+            prop_assert!(all.iter().any(|(other, _)| other == sums));
+        }
+        for (sums, auc) in all.iter().filter(|(_, auc)| *auc > best - tolerance + 1e-9) {
+            // Itself, or one with leaves joined.
+            let is_listed = listed.iter().any(|(other, of_other)| {
+                (of_other - auc).abs() < 1e-12 && other.len() <= sums.len()
+            });
+            prop_assert!(is_listed, "{sums:?} {auc}");
+        }
     }
 
     #[test]
