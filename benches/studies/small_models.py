@@ -1,6 +1,6 @@
 """Models that a person can read, at equal size: AUC of rows held out on real data sets.
 
-    python -m benches.studies.small_models FOLDER [FOLDER ...] [--max-rows 2000] [--folds 2]
+    python -m benches.studies.small_models [FOLDER ...] [--max-rows 2000] [--folds 2]
         [--sets german pima] [--models IntegerScore AutoScore] [--results small_models.csv]
         [--picture small_models.png]
 
@@ -13,9 +13,10 @@ important in an EBM of all, without pairs; a card of optbinning those of the lar
 value.
 
 Every fold of a set, model and size is a row of the results, written as soon as it is known: a run
-that is broken off goes on where it was. For each size the table has the mean AUC in hundredths, the
-gain of the best model of ours at that size over it with its standard error over the sets, and the
-mean seconds of a fit. Folds are the first of five.
+that is broken off goes on where it was, and without a folder the results are only shown. The
+tables, in Markdown, have the mean AUC in hundredths by size, the gain of `OURS` over it with its
+standard error over the sets that both have, and the mean seconds of a fit and the scores of the
+rows held out, with the least and the largest size. Folds are the first of five.
 """
 
 import argparse
@@ -32,7 +33,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from benches.common.data import load_batches, with_categories
-from benches.common.over_sets import gains_of_batches
+from benches.common.over_sets import gain_in_points, gains_of_batches
 from benches.common.results import resumed
 from benches.common.rivals import OptbinningCard, ebm, is_installed, of_columns, score_of
 from benches.common.small_scores import auto_score, faster_risk
@@ -122,6 +123,13 @@ def most_informative(size):
     return choose
 
 
+def figs(size):
+    """Return a sum of trees with as many splits as one tree of so many leaves."""
+    from imodels import FIGSClassifier
+
+    return of_columns(FIGSClassifier(max_rules=size - 1, random_state=0))
+
+
 #: Makers of unfitted models of a size, by what is counted.
 MODELS = {
     "leaves or terms": {
@@ -133,33 +141,29 @@ MODELS = {
         "scikit-learn's tree": lambda n: of_columns(
             DecisionTreeClassifier(max_leaf_nodes=n, min_samples_leaf=20, random_state=0)
         ),
+        "FIGS": figs,
     },
     "features": {
         "IntegerScore": lambda n: IntegerScore(max_features=n, n_jobs=1),
         "AutoScore": lambda n: OfScores(auto_score, n),
         "logistic regression": lambda n: OfColumns(most_likely(n), logistic),
+        "FasterRisk": lambda n: OfScores(faster_risk, n),
+        "EBM": lambda n: OfColumns(most_important(n), lambda: ebm(1, interactions=0)),
+        "optbinning": lambda n: OfColumns(most_informative(n), OptbinningCard),
     },
 }
-if is_installed("imodels"):
 
-    def figs(size):
-        """Return a sum of trees of so many leaves, if it were one tree."""
-        from imodels import FIGSClassifier
-
-        return of_columns(FIGSClassifier(max_rules=size - 1, random_state=0))
-
-    MODELS["leaves or terms"]["FIGS"] = figs
-if is_installed("fasterrisk"):
-    MODELS["features"]["FasterRisk"] = lambda n: OfScores(faster_risk, n)
-if is_installed("interpret"):
-    MODELS["features"]["EBM"] = lambda n: OfColumns(
-        most_important(n), lambda: ebm(1, interactions=0)
-    )
-if is_installed("optbinning"):
-    MODELS["features"]["optbinning"] = lambda n: OfColumns(most_informative(n), OptbinningCard)
+#: Packages that models of others need.
+NEEDS = {
+    "FIGS": "imodels",
+    "FasterRisk": "fasterrisk",
+    "EBM": "interpret",
+    "optbinning": "optbinning",
+}
 
 SIZES = {"leaves or terms": LEAVES, "features": FEATURES}
-OURS = ("TreeRank", "AURORA", "IntegerScore")
+#: The model of ours that others are compared with.
+OURS = {"leaves or terms": "TreeRank, searched", "features": "IntegerScore"}
 KEYS = ["set", "fold", "model", "size"]
 
 
@@ -176,34 +180,38 @@ def measure(sets, options):
                                 continue
                             begin = perf_counter()
                             fitted = make(size).fit(X.iloc[train], y[train])
+                            scores = score_of(fitted, X.iloc[test])
                             seconds = perf_counter() - begin
-                            auc = roc_auc_score(y[test], score_of(fitted, X.iloc[test]))
+                            auc = roc_auc_score(y[test], scores)
                             append(name, fold, model, size, auc, round(seconds, 4))
     return pd.read_csv(options.results)
 
 
 def report(found, batch_of):
-    """Print a table for each size."""
+    """Print a table in Markdown for each kind of size, and the gains of each batch of sets."""
     aucs = found.groupby(["model", "size", "set"])["auc"].mean()
     seconds = found.groupby(["model", "size"])["seconds"].mean()
+    lines = []
     for kind, models in MODELS.items():
-        for size in SIZES[kind]:
-            measured = [m for m in models if (m, size) in aucs.index.droplevel("set")]
-            table = pd.DataFrame({model: aucs[model, size] for model in measured})
-            ours = [model for model in measured if model.startswith(OURS)]
-            if not ours:
-                continue
-            best = table[ours].mean().idxmax()
-            print(f"\n{size} {kind}, {len(table)} sets")
-            for model in table:
-                both = table[[best, model]].dropna()
-                line = f"{model:20} {100 * both[model].mean():.2f}  {seconds[model, size]:7.2f} s"
-                if model != best:
-                    gain = gains_of_batches(both[best], both[model], batch_of)
-                    line += f"  {best} over it {gain}"
-                if len(both) < len(table):
-                    line += f"  ({len(both)} sets)"
-                print(line)
+        measured = [model for model in models if model in aucs.index.get_level_values("model")]
+        print("\n| " + " | ".join([kind, *map(str, SIZES[kind]), "seconds a fit"]) + " |")
+        print("| --- |" + " --- |" * (len(SIZES[kind]) + 1))
+        for model in measured:
+            cells, sizes = [], [size for size in SIZES[kind] if (model, size) in seconds.index]
+            for size in sizes:
+                rival = aucs[model, size]
+                cell = f"{100 * rival.mean():.2f}"
+                if model != OURS[kind] and OURS[kind] in measured:
+                    ours = aucs[OURS[kind], size].reindex(rival.index).dropna()
+                    rival = rival[ours.index]
+                    cell += f" ({gain_in_points(ours, rival)})"
+                    gains = gains_of_batches(ours, rival, batch_of)
+                    lines.append(f"{size} {kind}, over {model}, {len(ours)} sets: {gains}")
+                cells.append(cell)
+            took = " to ".join(f"{seconds[model, size]:.2g}" for size in (sizes[0], sizes[-1]))
+            print("| " + " | ".join([model, *cells, took]) + " |")
+    print("\nIn brackets the gain over the model, with its standard error over the sets.")
+    print("\n".join(lines))
 
 
 def draw(found, path):
@@ -217,7 +225,8 @@ def draw(found, path):
             if of_model.empty:
                 continue
             means = of_model.groupby(["size", "set"])["auc"].mean().groupby("size").mean()
-            style = "o-" if model.startswith(OURS) else "s--"
+            is_ours = model.startswith(("TreeRank", "AURORA", "IntegerScore"))
+            style = "o-" if is_ours else "s--"
             axis.plot(means.index, 100 * means, style, label=model)
         axis.set(xlabel=kind, xticks=SIZES[kind])
         axis.grid(alpha=0.3)
@@ -229,12 +238,13 @@ def draw(found, path):
 def main():
     """Measure, then print and draw."""
     labels = [model for models in MODELS.values() for model in models]
+    installed = [model for model in labels if model not in NEEDS or is_installed(NEEDS[model])]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("folders", type=Path, nargs="*")
     parser.add_argument("--max-rows", type=int, default=2000)
     parser.add_argument("--folds", type=int, default=2, choices=range(1, 6))
     parser.add_argument("--sets", nargs="+", help="only these, by file name without ending")
-    parser.add_argument("--models", nargs="+", choices=labels, default=labels)
+    parser.add_argument("--models", nargs="+", choices=labels, default=installed)
     parser.add_argument("--results", type=Path, default=Path("small_models.csv"))
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
@@ -242,7 +252,6 @@ def main():
     sets, batch_of = load_batches(options.folders, options.max_rows, options.sets)
     sets = {name: (with_categories(X), y) for name, (X, y) in sets.items()}
     found = measure(sets, options)
-    found = found[found["set"].isin(sets) & found["model"].isin(options.models)]
     report(found, batch_of)
     if options.picture:
         draw(found, options.picture)

@@ -25,9 +25,11 @@ th, td { padding: 0.18em 0.6em; text-align: right; font-variant-numeric: tabular
 thead th { border-bottom: 2px solid #1b1f24; }
 tr.here { background: #e3effb; }
 p { margin: 0.4em 0; }
-@media print { body { padding-bottom: 0; } output { position: static; color: #1b1f24;
-  background: none; border: 1px solid #1b1f24; text-align: left; } button { display: none; }
-  fieldset { break-inside: avoid; } }
+@media print { body { font-size: 9.5pt; margin: 0; max-width: none; padding: 0; columns: 2; }
+  h1 { column-span: all; } label { padding: 0.1em 0.2em; } th, td { padding: 0.08em 0.4em; }
+  fieldset { break-inside: avoid; margin: 0 0 0.7em; } table { margin: 0 0 1em;
+  break-before: column; }
+  output, button { display: none; } }
 """.strip()
 
 # All that depends on the card is in attributes, so that the hash of the script is always the same.
@@ -108,7 +110,7 @@ def _risks(card: Card, positive: str) -> list[str]:
     ):
         out.append(
             f'<tr data-points="{points}"><td>{points}</td>'
-            f"<td>{percent(float(card.probability(points)))}</td>"
-            f"<td>{size:,.6g}</td><td>{percent(float(pos / size))}</td></tr>"
+            f"<td>{escape(percent(float(card.probability(points))))}</td>"
+            f"<td>{size:,.6g}</td><td>{escape(percent(float(pos / size)))}</td></tr>"
         )
     return [*out, "</tbody></table>"]

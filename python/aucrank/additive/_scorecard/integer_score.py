@@ -359,7 +359,7 @@ class IntegerScore(SampledFitMixin, PointsCard):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        max_features: int = 15,
+        max_features: int = 10,
         cv: Any = 5,
         groups: ArrayLike | None = None,
         confidence: float = 0.95,
@@ -377,8 +377,9 @@ class IntegerScore(SampledFitMixin, PointsCard):
             Their labels.
         sample_weight : array-like of shape (n,), default=None
             Their weights.
-        max_features : int, default=15
-            Maximum number of features. It ends where no more gain on all rows.
+        max_features : int, default=10
+            Maximum number of features. It ends where no more gain on all rows. The time grows with
+            its square or more.
         cv : int or cross-validation splitter, default=5
             How rows are split into folds, each row in one; a number shuffles them by a fixed seed.
         groups : array-like of shape (n,), default=None

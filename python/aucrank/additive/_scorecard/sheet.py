@@ -315,6 +315,8 @@ td.points { font-weight: 700; width: 9em; background-repeat: no-repeat;
   background-image: linear-gradient(#cfe3f7, #cfe3f7); print-color-adjust: exact; }
 p { margin: 0.4em 0; }
 @media (max-width: 34em) { td.points { width: 3em; } th, td { padding: 0.18em 0.3em; } }
+@media print { body { font-size: 9.5pt; margin: 0; max-width: none; padding: 0; }
+  th, td { padding: 0.08em 0.5em; } tbody th { padding-top: 0.5em; } }
 """.strip()
 
 
@@ -338,7 +340,7 @@ def to_html(sheet: Sheet) -> str:
             points, *rest = _numbers(bin_, sheet)
             # The number is to the right of the longest bar.
             bar = f"background-size: {70 * bin_.points / most:.3g}% 100%"
-            others = "".join(f"<td>{cell}</td>" for cell in rest)
+            others = "".join(f"<td>{escape(cell)}</td>" for cell in rest)
             out.append(
                 f'<tr><td>{escape(label)}</td><td class="points" style="{bar}">{points}</td>'
                 f"{others}</tr>"
@@ -352,7 +354,7 @@ def to_html(sheet: Sheet) -> str:
         "<th>rows with fewer</th></tr></thead><tbody>"
     )
     out += [
-        f"<tr><td>{points}</td><td>{percent(p)}</td><td>{percent(share)}</td></tr>"
+        f"<tr><td>{points}</td><td>{escape(percent(p))}</td><td>{escape(percent(share))}</td></tr>"
         for points, p, share in sheet.chances
     ]
     out += [
