@@ -52,7 +52,7 @@ ANSWERS = {
 #: They fit, write, set, make another estimator, or show the parameters themselves.
 OTHERS = re.compile(
     r"_|fit|save|write|get_params|get_metadata_routing|set_|additive|to_html"
-    r"|with_|without|merge|to_integer_score|parsimony"
+    r"|with_|without|merge|to_integer_score|parsimony|rashomon"
 )
 
 

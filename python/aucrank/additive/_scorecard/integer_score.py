@@ -403,11 +403,11 @@ class IntegerScore(SampledFitMixin, PointsCard):
         >>> from aucrank.datasets import load_breast_cancer
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         >>> path = IntegerScore(max_lines=3).parsimony(X, y, max_features=3)
-        >>> path.table.to_frame()[["n_features", "features"]]
-           n_features                                       features
-        0           1                                worst_perimeter
-        1           2                    worst_area, worst_concavity
-        2           3  worst_perimeter, worst_smoothness, mean_conca...
+        >>> for features in path.table["features"]:
+        ...     print(features)
+        worst_perimeter
+        worst_area, worst_concavity
+        mean_concave_points, worst_texture, worst_perimeter
         >>> bool((path.table["low"] <= path.table["auc"]).all())
         True
         """

@@ -124,6 +124,7 @@ pub fn fit_integer_scores(
     params: &IntegerScoreParams,
     interrupt: &Interrupt,
 ) -> Result<Vec<Scorecard>, RankError> {
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method has one lifetime")]
     searched(rows, params, interrupt, |search| search.best_by_size())
 }
 

@@ -233,7 +233,7 @@ fn missing_values_of_few_rows_have_the_points_of_the_middle_row() {
     let numbers = |n_missing: usize| -> Vec<f64> {
         (0..100).map(|row| if row < n_missing { f64::NAN } else { (row / 20) as f64 }).collect()
     };
-    let positive: Vec<bool> = (0..100).map(|row| row < 10 || row >= 50).collect();
+    let positive: Vec<bool> = (0..100).map(|row| !(10..50).contains(&row)).collect();
     let labels = Labels::new(&positive, None).unwrap();
     let params = IntegerScoreParams { min_bin_share: 0.1, ..IntegerScoreParams::default() };
     for n_missing in [9, 10] {

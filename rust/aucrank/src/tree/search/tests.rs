@@ -170,7 +170,7 @@ proptest! {
         let all: Vec<_> = sample.trees(&rows, max_leaves, depth, 1).into_iter().map(key).collect();
         let best = all.iter().map(|(_, auc)| *auc).fold(0.5, f64::max);
         let listed: Vec<_> =
-            found.near_best.iter().map(|tree| key(tree.leaf_sums().to_vec())).collect();
+            found.near_best.iter().map(|tree| key(tree.leaf_sums())).collect();
         prop_assert!(listed.is_sorted_by(|(_, a), (_, b)| *a > *b - 1e-12));
         prop_assert!(found.near_best.iter().all(|tree| tree.check().is_ok()));
         for (sums, auc) in &listed {
