@@ -203,13 +203,22 @@ def measure(sets, options):
     return pd.read_csv(options.results)
 
 
+def of_common_sets(found, models, kind):
+    """Return the results of some models on the sets on which all of them have all sizes."""
+    of_kind = found[found["model"].isin(models) & found["size"].isin(SIZES[kind])]
+    n_measured = of_kind.drop_duplicates(["set", "model", "size"]).groupby("set").size()
+    return of_kind[of_kind["set"].isin(n_measured.index[n_measured == n_measured.max()])]
+
+
 def report(found, batch_of):
     """Print a table in Markdown for each kind of size, and the gains of each batch of sets."""
-    aucs = found.groupby(["model", "size", "set"])["auc"].mean()
-    seconds = found.groupby(["model", "size"])["seconds"].mean()
     lines = []
     for kind, models in MODELS.items():
+        common = of_common_sets(found, models, kind)
+        aucs = common.groupby(["model", "size", "set"])["auc"].mean()
+        seconds = common.groupby(["model", "size"])["seconds"].mean()
         measured = [model for model in models if model in aucs.index.get_level_values("model")]
+        print(f"\n{common['set'].nunique()} sets: {', '.join(common['set'].unique())}")
         print("\n| " + " | ".join([kind, *map(str, SIZES[kind]), "seconds a fit"]) + " |")
         print("| --- |" + " --- |" * (len(SIZES[kind]) + 1))
         for model in measured:
@@ -236,10 +245,10 @@ def draw(found, path):
 
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
     for axis, (kind, models) in zip(axes, MODELS.items(), strict=True):
+        common = of_common_sets(found, models, kind)
         for model in models:
-            of_model = found[found["model"] == model]
-            # A mean over some of the sets is not comparable.
-            if of_model["set"].nunique() < found["set"].nunique():
+            of_model = common[common["model"] == model]
+            if of_model.empty:
                 continue
             means = of_model.groupby(["size", "set"])["auc"].mean().groupby("size").mean()
             is_ours = model.startswith(("TreeRank", "AURORA", "IntegerScore"))
@@ -248,7 +257,8 @@ def draw(found, path):
         axis.set(xlabel=kind, xticks=SIZES[kind])
         axis.grid(alpha=0.3)
         axis.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncol=3)
-    axes[0].set_ylabel(f"mean AUC of {found['set'].nunique()} data sets, times 100")
+        axis.set_title(f"{common['set'].nunique()} data sets", fontsize=10)
+    axes[0].set_ylabel("mean AUC, times 100")
     figure.savefig(path, dpi=150)
 
 
