@@ -259,7 +259,7 @@ def draw(found, path):
         axis.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncol=3)
         axis.set_title(f"{common['set'].nunique()} data sets", fontsize=10)
     axes[0].set_ylabel("mean AUC, times 100")
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=120)
 
 
 def main():
