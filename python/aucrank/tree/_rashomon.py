@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
@@ -43,9 +44,9 @@ class RashomonSet(Sequence[RankingTree]):
             n_leaves=np.array([tree.n_leaves for tree in self._trees]),
             features=np.array([", ".join(names) for names in used], dtype=object),
         )
-        importances = self._trees[0].importances
-        counts = {name: sum(name in names for names in used) for name in importances["feature"]}
-        ordered = sorted(counts, key=lambda name: -counts[name])
+        counts = Counter(name for names in used for name in names)
+        names = self._trees[0].importances["feature"]
+        ordered = sorted(names, key=lambda name: -counts[name])
         n_trees = np.array([counts[name] for name in ordered])
         self.features = Table(
             feature=np.array(ordered, dtype=object),

@@ -605,17 +605,17 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         >>> TreeRank(max_leaves=3).rashomon(X, y, tolerance=0.002)
         <RashomonSet: 3 trees within 0.002 of AUC 0.9649; features of all: worst_concave_points>
         """
-        least = check_real(tolerance, "tolerance", low=0.0, high_open=True)
+        allowed = check_real(tolerance, "tolerance", low=0.0, high_open=True)
+        assert allowed is not None
         params = self.get_params(deep=False) | {"search": "optimal", "pruning": None}
         if self.max_leaves is None:
             params["max_leaves"] = _LISTED_LEAVES
         searched = _TreesNearBest(**params)
-        searched._tolerance = least
+        searched._tolerance = allowed
         searched.fit(X, y, sample_weight)
         schema = searched._schema
         trees = [RankingTree(tree, schema) for tree in searched._fitted_model.near_best()]
-        assert least is not None
-        return RashomonSet(trees, least)
+        return RashomonSet(trees, allowed)
 
     @property
     def pruning_(self) -> Table | None:

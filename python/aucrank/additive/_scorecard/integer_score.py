@@ -415,8 +415,8 @@ class IntegerScore(SampledFitMixin, PointsCard):
         params = self.get_params(deep=False) | {"max_features": most}
         labels = np.asarray(y)
         weight = check_weight(sample_weight, len(labels))
-        whole_path = _ScorePath(**params).fit(X, labels, weight, groups=groups)
-        n_features = [len(score._card.features) for score in whole_path.scores]
+        of_all_rows = _ScorePath(**params).fit(X, labels, weight, groups=groups).scores()
+        n_features = [len(score._card.features) for score in of_all_rows]
         if n_features[0] == 0:
             raise ValueError("no feature gains enough for a score")
         if isinstance(cv, int):
@@ -433,14 +433,15 @@ class IntegerScore(SampledFitMixin, PointsCard):
             path = _ScorePath(**params).fit(
                 _safe_indexing(X, train), labels[train], None if weight is None else weight[train]
             )
-            held_out = _safe_indexing(X, test)
+            held_out, of_fold = _safe_indexing(X, test), path.scores()
             for size, most_features in enumerate(n_features):
-                held_out_scores[test, size] = path.of(most_features).decision_function(held_out)
+                score = _largest(of_fold, most_features)
+                held_out_scores[test, size] = score.decision_function(held_out)
         if (fold < 0).any():
             raise ValueError("cv leaves rows in no fold")
         names = [
             [score._schema.shown_name(feature.place) for feature in score._card.features]
-            for score in whole_path.scores
+            for score in of_all_rows
         ]
         return Parsimony.measured(labels, held_out_scores, fold, weight, names, confidence)
 
@@ -551,7 +552,6 @@ class _ScorePath(IntegerScore):
         self._models = models
         return models[-1]
 
-    @property
     def scores(self) -> list[IntegerScore]:
         """Return the scores, those of fewer features first."""
 
@@ -562,11 +562,11 @@ class _ScorePath(IntegerScore):
 
         return [score(model) for model in self._models]
 
-    def of(self, n_features: int) -> IntegerScore:
-        """Return the largest score of at most so many features, or else the smallest."""
-        smallest, *others = self.scores
-        fitting = [score for score in others if len(score._card.features) <= n_features]
-        return fitting[-1] if fitting else smallest
+
+def _largest(scores: list[IntegerScore], n_features: int) -> IntegerScore:
+    """Return the last score of at most so many features, or else the first of all."""
+    fitting = [score for score in scores if len(score._card.features) <= n_features]
+    return fitting[-1] if fitting else scores[0]
 
 
 def _listed(given: Any, name: str, what: str = "columns") -> list[Any]:

@@ -212,8 +212,8 @@ fn lines_of(rows: &BinnedRows, bins: &[Bins], score: &PointsOfFeatures) -> Vec<F
 
 /// Points by bin, where a bin without rows of its own has those of the middle row.
 fn filled(placed: &CandidateFeature, points: &[i32]) -> Vec<i64> {
-    let of_bin = |(&of_bin, &size): (&i32, &u64)| {
-        if size > 0 { of_bin.into() } else { points[placed.middle].into() }
+    let of_bin = |(&own, &size): (&i32, &u64)| {
+        if size > 0 { own.into() } else { points[placed.middle].into() }
     };
     points.iter().zip(&placed.sizes).map(of_bin).collect()
 }

@@ -76,16 +76,17 @@ impl BinnedRows {
             };
             let direction = direction(monotonic, feature) * sign as i8;
             let middle = middle_of(&sizes[..n_ordered]);
-            let is_light: Vec<bool> = (0..sizes.len())
-                .map(|bin| bin >= n_ordered && (sizes[bin] as f64) < least_weight)
-                .collect();
-            if sizes[..n_ordered].iter().any(|&size| size > 0) && is_light.contains(&true) {
-                for bin in bins_of_rows.iter_mut().filter(|bin| is_light[usize::from(**bin)]) {
-                    *bin = middle as u8;
+            let mut places: Vec<u8> = (0..sizes.len() as u8).collect();
+            if sizes[..n_ordered].iter().any(|&size| size > 0) {
+                for bin in n_ordered..sizes.len() {
+                    if (sizes[bin] as f64) < least_weight {
+                        sizes[middle] += std::mem::take(&mut sizes[bin]);
+                        places[bin] = middle as u8;
+                    }
                 }
-                for bin in (0..sizes.len()).filter(|&bin| is_light[bin]) {
-                    sizes[middle] += std::mem::take(&mut sizes[bin]);
-                }
+            }
+            for bin in &mut bins_of_rows {
+                *bin = places[usize::from(*bin)];
             }
             CandidateFeature { n_ordered, sizes, middle, direction, bins_of_rows }
         };

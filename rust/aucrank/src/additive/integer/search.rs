@@ -99,8 +99,7 @@ impl PointSearch<'_> {
         let mut kept = vec![PointsOfFeatures::nothing()];
         while !kept.is_empty() {
             kept = free.with_one_more(&kept, WIDTH)?;
-            let complete = kept.iter().filter(|score| self.missing(score).is_empty());
-            built.extend(complete.cloned());
+            built.extend(kept.iter().cloned());
         }
         let mut found: Vec<PointsOfFeatures> = Vec::new();
         for size in self.params.required.len().max(1)..=self.params.max_features {
@@ -108,10 +107,7 @@ impl PointSearch<'_> {
             let of_size = PointSearch { params: &params, ..free };
             let mut best = found.last().cloned().unwrap_or_else(PointsOfFeatures::nothing);
             for score in built.iter().filter(|score| score.features.len() <= size) {
-                let gains = score.net > best.net + LEAST_GAIN || !self.missing(&best).is_empty();
-                if gains {
-                    best.clone_from(score);
-                }
+                self.keep_better(&mut best, score);
             }
             of_size.finish(&mut best)?;
             if self.n_questions(&best) > self.most_questions {
@@ -334,13 +330,19 @@ impl PointSearch<'_> {
         while !kept.is_empty() {
             kept = self.with_one_more(&kept, width)?;
             for score in &kept {
-                let gains = score.net > best.net + LEAST_GAIN || !self.missing(best).is_empty();
-                if gains && self.missing(score).is_empty() {
-                    best.clone_from(score);
-                }
+                self.keep_better(best, score);
             }
         }
         Ok(())
+    }
+
+    /// Replaces a score by another one that has all required features, if that gains, or if the
+    /// first lacks some of them.
+    fn keep_better(&self, best: &mut PointsOfFeatures, score: &PointsOfFeatures) {
+        let gains = score.net > best.net + LEAST_GAIN || !self.missing(best).is_empty();
+        if gains && self.missing(score).is_empty() {
+            best.clone_from(score);
+        }
     }
 
     /// The scores that gain most of those with one more feature than some, of different sets.

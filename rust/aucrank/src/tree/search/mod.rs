@@ -49,7 +49,7 @@ pub(super) struct SearchedTree {
     /// Upper bound on the AUC up to `max_fpr`, standardised, of every tree within the limits
     /// between the bins of the search, if all trees were searched.
     pub(super) bound: Option<f64>,
-    /// Trees between the bins of the search whose AUC is near the largest, if they are to be listed.
+    /// Trees between the bins of the search whose AUC is near the largest, if they are listed.
     pub(super) near_best: Vec<RankingTree>,
 }
 

@@ -99,38 +99,35 @@ pub(super) fn by_rounds<T: Tally>(
         let finest = rows.sums_of_distinct();
         best.bound = Some(area(&mut steps_of(finest), max_fpr));
     }
+    let mut listed = None;
     if let Some(slopes) = &tightest {
-        // Every tree of larger area is among those whose values add up to as much.
-        let all = NearBest::new(Lookahead { slopes, ..search }, MOST_FOR_PROOF);
-        if let Some(listed) = all.trees(most, depth, reached - slopes.bound(0.0))? {
-            for (_, tree) in listed {
-                let of_tree = area(&mut steps_of(tree.leaves()), max_fpr);
-                if of_tree > reached {
-                    (reached, best.tree) = (of_tree, tree);
-                }
+        // Every tree of at least this area is among those whose values add up to as much.
+        let least = reached - tolerance.unwrap_or(0.0);
+        let most_searched = if tolerance.is_some() { MOST_FOR_LIST } else { MOST_FOR_PROOF };
+        let all = NearBest::new(Lookahead { slopes, ..search }, most_searched);
+        listed = all.trees(most, depth, least - slopes.bound(0.0))?;
+    }
+    let area_of = |tree: &PlacedTree| area(&mut steps_of(tree.leaves()), max_fpr);
+    if let Some(listed) = &listed {
+        for (_, tree) in listed {
+            let of_tree = area_of(tree);
+            if of_tree > reached {
+                reached = of_tree;
+                best.tree.clone_from(tree);
             }
-            best.bound = Some(reached);
         }
+        best.bound = Some(reached);
     }
     if let Some(tolerance) = tolerance {
         let bad = |name, value, rule| Err(RankError::BadParameter { name, value, rule });
-        let area_of = |tree: &PlacedTree| area(&mut steps_of(tree.leaves()), max_fpr);
-        let least = reached - tolerance;
-        let listed = match &tightest {
-            Some(slopes) => {
-                let all = NearBest::new(Lookahead { slopes, ..search }, MOST_FOR_LIST);
-                all.trees(most, depth, least - slopes.bound(0.0))?
-            }
-            None => None,
-        };
         best.near_best = match listed {
-            Some(listed) => of_own_leaves(listed, least, area_of),
+            Some(listed) => of_own_leaves(listed, reached - tolerance, area_of),
             None if interrupt.is_over() => {
                 let rule = "long enough to list all trees within the tolerance";
                 return bad("time_limit", "a shorter one".to_owned(), rule);
             }
             None => {
-                let rule = "small enough that at most 20,000 trees are within it, with few leaves and bins";
+                let rule = "small enough for at most 20,000 trees, with few leaves and bins";
                 return bad("tolerance", tolerance.to_string(), rule);
             }
         };

@@ -163,7 +163,8 @@ proptest! {
         };
         let key = |mut leaves: Vec<ClassSums>| {
             leaves.sort_by_key(|leaf| (leaf.pos, leaf.neg, leaf.rows));
-            let sums: Vec<[u64; 3]> = leaves.iter().map(|leaf| [leaf.pos, leaf.neg, leaf.rows]).collect();
+            let parts = |leaf: &ClassSums| [leaf.pos, leaf.neg, leaf.rows];
+            let sums: Vec<[u64; 3]> = leaves.iter().map(parts).collect();
             (sums, auc_of(leaves))
         };
         let rows: Vec<usize> = (0..sample.positive.len()).collect();
