@@ -32,7 +32,7 @@ use crate::rows::words::{WordReader, put_sums};
 use crate::rows::{Kept, Mergeable, PartView, Question, RowFrame, TrainingRows};
 use crate::{Interrupt, RankError};
 use grower::{Searching, TreesInMemory, fit_best_level, fit_rows, grow_and_prune};
-use searched::{search_and_choose, training_auc_up_to};
+use searched::{SearchedNotGrown, search_and_choose, training_auc_up_to};
 use with_rates::WithRates;
 
 /// Parameters of a ranking tree.
@@ -151,13 +151,18 @@ impl TreeRankParams {
     /// rows for them if it is given.
     fn sized_for(&self, labels: &Labels<'_>) -> Result<Self, RankError> {
         let mut sized = self.clone();
-        if self.search.is_some() {
+        if let Some(search) = &self.search {
             let most = *sized.grow.max_leaves.get_or_insert(USUAL_LEAVES);
             let n_rows = self.grow.min_samples_leaf.saturating_mul(most as u64);
             if self.grow.max_leaves.is_some() && n_rows > labels.total().rows {
-                let rule = "at most the number of rows over min_samples_leaf in a search";
-                let value = most.to_string();
-                return Err(RankError::BadParameter { name: "max_leaves", value, rule });
+                let (name, value, rule) = if search.is_of_rules() {
+                    let rule = "less than the number of rows over min_samples_leaf";
+                    ("max_rules", most - 1, rule)
+                } else {
+                    let rule = "at most the number of rows over min_samples_leaf in a search";
+                    ("max_leaves", most, rule)
+                };
+                return Err(RankError::BadParameter { name, value: value.to_string(), rule });
             }
         }
         Ok(sized)
@@ -305,6 +310,9 @@ fn found<G: Searching>(
 ) -> Result<TreeRankModel, RankError> {
     match &params.search {
         None => grow_and_prune(rows, params, interrupt),
+        Some(search) if search.is_of_rules() => {
+            grow_and_prune(&SearchedNotGrown { rows, search }, params, interrupt)
+        }
         Some(search) => search_and_choose(rows, search, params, interrupt),
     }
 }
@@ -357,9 +365,10 @@ pub fn fit_validated(
         let found = model.tree.best_up_to(params.grow.max_fpr, other_columns, other_labels);
         Ok::<_, RankError>((model, found.map_err(RankError::in_validation)?))
     };
-    let (_, (mut tree, mut found)) = best(None)?;
+    let of_rules = params.search.filter(SearchParams::is_of_rules);
+    let (_, (mut tree, mut found)) = best(of_rules)?;
     let (mut gap, mut near_best) = (None, Vec::new());
-    if params.search.is_some() {
+    if params.search.is_some() && of_rules.is_none() {
         let (searched, (_, of_searched)) = best(params.search)?;
         found = found.against(&searched.tree, of_searched.auc[0]);
         let reached = |tree: &RankingTree| training_auc_up_to(params.grow.max_fpr, tree);

@@ -1,7 +1,8 @@
 //! Trees that are searched, and their choice against those that grow.
 
-use super::grower::{Searching, grow_and_prune};
+use super::grower::{Growth, Searching, grow_and_prune};
 use super::{TreeRankModel, TreeRankParams};
+use crate::data::ClassSums;
 use crate::tree::model::RankingTree;
 use crate::tree::prune::{PruningRule, ValidationParams};
 use crate::tree::search::{SearchParams, SearchedTree};
@@ -63,6 +64,40 @@ pub(super) fn search_and_choose<G: Searching>(
     model.gap = bound.map(|bound| (bound - reached).max(0.0));
     model.near_best = near_best;
     Ok(model)
+}
+
+/// Rows on which trees are searched wherever others would grow, and pruned as those are.
+pub(super) struct SearchedNotGrown<'a, G> {
+    pub(super) rows: &'a G,
+    pub(super) search: &'a SearchParams,
+}
+
+impl<G: Searching> Growth for SearchedNotGrown<'_, G> {
+    type Subset = G::Subset;
+
+    fn all(&self) -> G::Subset {
+        self.rows.all()
+    }
+
+    fn folds(&self, n_folds: u16, seed: u64) -> Result<Vec<[G::Subset; 2]>, RankError> {
+        self.rows.folds(n_folds, seed)
+    }
+
+    fn hold_out(&self, share: f64, seed: u64) -> Result<Option<[G::Subset; 2]>, RankError> {
+        self.rows.hold_out(share, seed)
+    }
+
+    fn grow(&self, rows: &G::Subset) -> Result<RankingTree, RankError> {
+        Ok(self.rows.search(rows, self.search)?.tree)
+    }
+
+    fn sums_of_nodes(
+        &self,
+        tree: &RankingTree,
+        rows: &G::Subset,
+    ) -> Result<Vec<ClassSums>, RankError> {
+        self.rows.sums_of_nodes(tree, rows)
+    }
 }
 
 /// AUC of the training rows up to a false positive rate, standardised.

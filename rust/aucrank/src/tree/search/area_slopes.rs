@@ -116,6 +116,32 @@ impl AreaSlopes {
     }
 }
 
+/// A curve that follows what a search finds: the mean of the curves added so far.
+#[derive(Debug)]
+pub(super) struct Guide {
+    steps: Vec<CurveStep>,
+    n_curves: u32,
+}
+
+impl Guide {
+    pub(super) fn new(steps: Vec<CurveStep>) -> Self {
+        Self { steps, n_curves: 1 }
+    }
+
+    /// Its slopes, as [`AreaSlopes::new`].
+    pub(super) fn slopes(&self, max_fpr: f64, total: ClassSums) -> AreaSlopes {
+        AreaSlopes::new(self.steps.clone(), max_fpr, total)
+    }
+
+    /// Adds a curve to the mean.
+    pub(super) fn follow(&mut self, steps: Vec<CurveStep>) {
+        self.n_curves += 1;
+        let added = f64::from(self.n_curves).recip();
+        self.steps.iter_mut().flatten().for_each(|part| *part *= 1.0 - added);
+        self.steps.extend(steps.into_iter().map(|step| step.map(|part| added * part)));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

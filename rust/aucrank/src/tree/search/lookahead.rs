@@ -87,6 +87,51 @@ pub(super) struct SearchNode<'n, T> {
     pub(super) depth: usize,
 }
 
+impl<T: Tally> SearchNode<'_, T> {
+    /// Calls `visit` with each cut by a feature that moves rows and that `may_cut` allows, given
+    /// the sums of both sides; and with both sides.
+    pub(super) fn at_each_cut(
+        self,
+        rows: &PlacedRows<T>,
+        feature: usize,
+        may_cut: impl Fn(PlaceCut, ClassSums, ClassSums) -> bool,
+        mut visit: impl FnMut(PlaceCut, [SearchNode<'_, T>; 2]) -> Result<(), RankError>,
+    ) -> Result<(), RankError> {
+        let placed = &rows.features[feature];
+        let mut by_place: Vec<Vec<u32>> = vec![Vec::new(); placed.n_places()];
+        for &row in self.rows {
+            by_place[usize::from(rows.row(row)[feature])].push(row);
+        }
+        let (known, missing) = by_place.split_at(placed.n_known);
+        for sweep in rows.sweeps(feature) {
+            let missing_low = sweep.missing_low;
+            let (first, rest) = if missing_low { (missing, &[][..]) } else { (&[][..], missing) };
+            let ordered: Vec<u32> = [first, known, rest].concat().concat();
+            let mut of_low = vec![T::default(); self.cells.len()];
+            let mut of_high = self.cells.to_vec();
+            let (mut n_low, mut low) = (0, ClassSums::default());
+            for (bound, place) in sweep.bounds(placed.n_known) {
+                let more = &by_place[place];
+                rows.add_rows(more, &mut of_low);
+                n_low += more.len();
+                low += self.cells[placed.first + place].sums();
+                let cut = PlaceCut { feature, bound, missing_low };
+                if bound == 0 || more.is_empty() || !may_cut(cut, low, self.total - low) {
+                    continue;
+                }
+                of_high.clone_from_slice(self.cells);
+                of_high.iter_mut().zip(&of_low).for_each(|(cell, &part)| *cell -= part);
+                let depth = self.depth - 1;
+                let side = |rows, cells, total| SearchNode { rows, cells, total, depth };
+                let low_side = side(&ordered[..n_low], &of_low, low);
+                let high_side = side(&ordered[n_low..], &of_high, self.total - low);
+                visit(cut, [low_side, high_side])?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The best that is known for a number of leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct BestWith {
@@ -290,49 +335,21 @@ impl<T: Tally> Lookahead<'_, T> {
         node: SearchNode<'_, T>,
         most: usize,
     ) -> Result<Vec<JudgedCut>, RankError> {
-        let n_places = self.rows.features[feature].n_places();
         let mut memory = GrowthMemory::new();
-        let mut by_place: Vec<Vec<u32>> = vec![Vec::new(); n_places];
-        for &row in node.rows {
-            by_place[usize::from(self.rows.row(row)[feature])].push(row);
-        }
         let mut judged = Vec::new();
-        let n_known = self.rows.features[feature].n_known;
-        for sweep in self.rows.sweeps(feature) {
-            let missing_low = sweep.missing_low;
-            let missing = &by_place[n_known..];
-            let (first, rest) = if missing_low { (missing, &[][..]) } else { (&[][..], missing) };
-            let rows: Vec<u32> = [first, &by_place[..n_known], rest].concat().concat();
-            let mut cells = [vec![T::default(); node.cells.len()], node.cells.to_vec()];
-            let (mut n_low, mut low) = (0, ClassSums::default());
-            for (bound, place) in sweep.bounds(n_known) {
-                let more = &by_place[place];
-                self.rows.add_rows(more, &mut cells[0]);
-                n_low += more.len();
-                low += node.cells[self.rows.features[feature].first + place].sums();
-                let cut = PlaceCut { feature, bound, missing_low };
-                if bound == 0 || more.is_empty() || !self.rows.may_cut(cut, low, node.total - low) {
-                    continue;
-                }
-                self.interrupt.check()?;
-                let [of_low, of_high] = &mut cells;
-                of_high.clone_from_slice(node.cells);
-                of_high.iter_mut().zip(&*of_low).for_each(|(cell, &part)| *cell -= part);
-                let depth = node.depth - 1;
-                let side = |rows, cells, total| SearchNode { rows, cells, total, depth };
-                let low_side = side(&rows[..n_low], of_low, low);
-                let high_side = side(&rows[n_low..], of_high, node.total - low);
-                let sides =
-                    [low_side, high_side].map(|side| self.grown(&mut memory, side, most - 1));
-                judged.push(JudgedCut { cut, sides });
-            }
-        }
+        let may_cut = |cut, low, high| self.rows.may_cut(cut, low, high);
+        node.at_each_cut(self.rows, feature, may_cut, |cut, sides| {
+            self.interrupt.check()?;
+            let sides = sides.map(|side| self.grown(&mut memory, side, most - 1));
+            judged.push(JudgedCut { cut, sides });
+            Ok(())
+        })?;
         Ok(judged)
     }
 
     /// The features whose cuts are judged, ascending: all, or those with the cuts that gain most at
     /// once.
-    fn tried_features(&self, node: SearchNode<'_, T>) -> Vec<usize> {
+    pub(super) fn tried_features(&self, node: SearchNode<'_, T>) -> Vec<usize> {
         let n_features = self.rows.features.len();
         let mut features: Vec<usize> = (0..n_features).collect();
         if self.extent == SearchExtent::All || n_features <= MOST_FEATURES {

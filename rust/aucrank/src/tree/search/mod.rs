@@ -10,7 +10,9 @@
 //!   places; `params`: the parameters;
 //! - `lookahead`: the tree of a guide, by lookahead or of all trees; `near_best`: all trees that
 //!   come near the best; `rounds`: the guides;
-//! - `moves`: moves of cuts.
+//! - `moves`: moves of cuts;
+//! - `rule_list`: lists of rules, which are trees of another kind; `rule_search`: the list of a
+//!   guide; `rule_moves`: moves of its conditions.
 
 mod area_slopes;
 mod lookahead;
@@ -19,14 +21,22 @@ mod near_best;
 mod params;
 mod places;
 mod rounds;
+mod rule_list;
+mod rule_moves;
+mod rule_search;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_rules;
 
 pub use self::params::{SearchExtent, SearchParams};
 
 use self::moves::MovedTree;
 use self::places::{PlaceCut, PlacedRows};
 use self::rounds::{TreeLimits, by_rounds};
+use self::rule_list::to_tree;
+use self::rule_moves::{MOST_ROUNDS, MovedList};
+use self::rule_search::best_list;
 use crate::data::{ClassSums, RowTally, RowUnits, hold_out};
 use crate::tree::model::RankingTree;
 use crate::tree::sample::Sample;
@@ -67,7 +77,9 @@ pub(super) fn search<R: RowTally + Copy>(
     let (fine, tests) = PlacedRows::of(sample, rows, units, grow.min_samples_leaf);
     let searched = match params.extent {
         SearchExtent::All => (0..rows.len() as u32).collect(),
-        SearchExtent::Lookahead(_) => searched_rows(sample, rows, seed, interrupt)?,
+        SearchExtent::Lookahead(_) | SearchExtent::Rules(_) => {
+            searched_rows(sample, rows, seed, interrupt)?
+        }
     };
     let (coarse, bounds) = fine.coarse(&searched, params.n_bins);
     // From 1/2 for an uninformative ranking to 1, as partial areas are compared.
@@ -79,8 +91,16 @@ pub(super) fn search<R: RowTally + Copy>(
         max_fpr: grow.max_fpr,
         tolerance: params.tolerance.map(|tolerance| 2.0 * tolerance * (largest - least)),
     };
-    let found = by_rounds(&coarse, params.extent, limits, interrupt)?;
     let place = |cut: PlaceCut| PlaceCut { bound: bounds[cut.feature][cut.bound], ..cut };
+    if let SearchExtent::Rules(most_conditions) = params.extent {
+        let mut rules = best_list(&coarse, most_conditions, limits, interrupt)?;
+        rules.iter_mut().flatten().for_each(|condition| condition.cut = place(condition.cut));
+        let mut moved = MovedList::new(&fine, rules, most_conditions, grow.max_fpr);
+        moved.improve(MOST_ROUNDS, interrupt)?;
+        let tree = to_tree(&fine, &moved.into_rules(), &tests, &sample.frame);
+        return Ok(SearchedTree { tree, bound: None, near_best: Vec::new() });
+    }
+    let found = by_rounds(&coarse, params.extent, limits, interrupt)?;
     let mut moved = MovedTree::new(&fine, &found.tree, place, grow.max_fpr);
     moved.improve(interrupt)?;
     let tree = moved.to_tree(&tests, &sample.frame);

@@ -27,6 +27,10 @@ pub enum SearchExtent {
     Lookahead(usize),
     /// All, as long as time permits.
     All,
+    /// Lists of rules, each with at most so many conditions, at least 1, that are to be met at
+    /// once: a row belongs to the first rule that it meets, or to the rest. As a tree, a rule is
+    /// the split of a node of which one side is a leaf, and the other goes on to the next rule.
+    Rules(usize),
 }
 
 impl SearchExtent {
@@ -36,7 +40,7 @@ impl SearchExtent {
         match self {
             Self::All => Some((usize::MAX, Self::All)),
             Self::Lookahead(levels @ 2..) => Some((WIDTH, Self::Lookahead(levels - 1))),
-            Self::Lookahead(_) => None,
+            Self::Lookahead(_) | Self::Rules(_) => None,
         }
     }
 }
@@ -93,12 +97,19 @@ impl Default for SearchParams {
 }
 
 impl SearchParams {
+    /// Whether lists of rules are searched.
+    pub(in crate::tree) fn is_of_rules(&self) -> bool {
+        matches!(self.extent, SearchExtent::Rules(_))
+    }
+
     pub(in crate::tree) fn validate(&self) -> Result<(), RankError> {
         let bad = |name, value: usize, rule| {
             Err(RankError::BadParameter { name, value: value.to_string(), rule })
         };
-        if self.extent == SearchExtent::Lookahead(0) {
-            return bad("lookahead", 0, "at least 1");
+        match self.extent {
+            SearchExtent::Lookahead(0) => return bad("lookahead", 0, "at least 1"),
+            SearchExtent::Rules(0) => return bad("max_conditions", 0, "at least 1"),
+            _ => {}
         }
         if !(2..=MOST_PLACES).contains(&self.n_bins) {
             return bad("search_bins", self.n_bins, "from 2 to 255");

@@ -272,15 +272,23 @@ impl<T: Tally> PlacedRows<T> {
     /// Whether a node may be cut so, given the sums of both sides.
     #[inline]
     pub(super) fn may_cut(&self, cut: PlaceCut, low: ClassSums, high: ClassSums) -> bool {
-        let PlacedFeature { direction, n_known, .. } = self.features[cut.feature];
         let is_allowed = || {
             let order = high.cmp_eta(low);
-            // The side of missing values is free.
-            direction == 0
-                || cut.bound == n_known
-                || (if direction > 0 { order.is_ge() } else { order.is_le() })
+            match self.direction(cut) {
+                0 => true,
+                1.. => order.is_ge(),
+                _ => order.is_le(),
+            }
         };
         low.rows >= self.least && high.rows >= self.least && is_allowed()
+    }
+
+    /// The direction that binds the sides of a cut; 0 if none does.
+    #[inline]
+    pub(super) fn direction(&self, cut: PlaceCut) -> i8 {
+        let PlacedFeature { direction, n_known, .. } = self.features[cut.feature];
+        // The side of missing values is free.
+        if cut.bound == n_known { 0 } else { direction }
     }
 
     /// Whether the low side of a cut ranks above its high side.
@@ -300,17 +308,30 @@ impl<T: Tally> PlacedRows<T> {
         total: ClassSums,
         mut visit: impl FnMut(PlaceCut, ClassSums),
     ) {
-        for (feature, placed) in self.features.iter().enumerate() {
+        self.divisions(0, cells, |cut, low| {
+            if self.may_cut(cut, low, total - low) {
+                visit(cut, low);
+            }
+        });
+    }
+
+    /// The same with each cut by the features from `first` on that moves rows.
+    pub(super) fn divisions(
+        &self,
+        first: usize,
+        cells: &[T],
+        mut visit: impl FnMut(PlaceCut, ClassSums),
+    ) {
+        for (feature, placed) in self.features.iter().enumerate().skip(first) {
             let cells = &cells[placed.first..][..placed.n_places()];
             for sweep in self.sweeps(feature) {
                 let mut low = ClassSums::default();
                 for (bound, place) in sweep.bounds(placed.n_known) {
                     let more = cells[place].sums();
                     low += more;
-                    let cut = PlaceCut { feature, bound, missing_low: sweep.missing_low };
                     // An empty place moves no row.
-                    if bound > 0 && more.rows > 0 && self.may_cut(cut, low, total - low) {
-                        visit(cut, low);
+                    if bound > 0 && more.rows > 0 {
+                        visit(PlaceCut { feature, bound, missing_low: sweep.missing_low }, low);
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::area_slopes::{AreaSlopes, CurveStep, ROUNDING, area};
+use super::area_slopes::{AreaSlopes, CurveStep, Guide, ROUNDING, area};
 use super::lookahead::{Lookahead, PlacedTree, SearchNode};
 use super::near_best::{NearBest, ValuedTree};
 use super::params::SearchExtent;
@@ -61,7 +61,7 @@ pub(super) fn by_rounds<T: Tally>(
     let node = SearchNode { rows: &all, cells: &cells, total, depth };
     let search =
         Lookahead { rows, slopes: &slopes, extent, interrupt, is_cut_short: &is_cut_short };
-    let mut guide = steps_of(search.grown_leaves(node, most));
+    let mut guide = Guide::new(steps_of(search.grown_leaves(node, most)));
     let mut best =
         FoundByRounds { tree: PlacedTree::Leaf(total), bound: None, near_best: Vec::new() };
     let mut reached = area(&mut steps_of(best.tree.leaves()), max_fpr);
@@ -70,11 +70,11 @@ pub(super) fn by_rounds<T: Tally>(
     let first = if extent == SearchExtent::All { SearchExtent::Lookahead(1) } else { extent };
     let rounds = std::iter::repeat_n(first, N_ROUNDS);
     let of_all = std::iter::repeat_n(SearchExtent::All, N_ROUNDS).filter(|_| first != extent);
-    for (round, extent) in (1..).zip(rounds.chain(of_all)) {
-        if round > 1 && interrupt.is_over() {
+    for (round, extent) in rounds.chain(of_all).enumerate() {
+        if round > 0 && interrupt.is_over() {
             break;
         }
-        let slopes = AreaSlopes::new(guide.clone(), max_fpr, total);
+        let slopes = guide.slopes(max_fpr, total);
         let search = Lookahead { slopes: &slopes, extent, ..search };
         let (value, tree) = search.tree(&all, depth, most)?;
         let bound = slopes.bound(value);
@@ -87,9 +87,7 @@ pub(super) fn by_rounds<T: Tally>(
         if of_tree > reached {
             (reached, best.tree) = (of_tree, tree);
         }
-        let added = (1.0 + f64::from(round)).recip();
-        guide.iter_mut().flatten().for_each(|part| *part *= 1.0 - added);
-        guide.extend(steps.into_iter().map(|step| step.map(|part| added * part)));
+        guide.follow(steps);
         if is_proven && bound - reached < LEAST_GAP {
             break;
         }
