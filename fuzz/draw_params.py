@@ -223,6 +223,17 @@ PARAMS: dict[str, dict[str, Values]] = {
         "max_iter": [200, 1],
         "tol": [1e-8],
     },
+    "RuleList": _CLASSES
+    | {
+        "max_rules": [None, 1, 99],
+        "max_conditions": [2, 1, 5],
+        "search_bins": [16, 2, 255],
+        "time_limit": [None, 1e-9],
+        "min_samples_leaf": [5, 1, 20],
+        "pruning": ["cv", "validation", None, CrossValidatedPruning(n_folds=2)],
+        "max_fpr": [1.0, 1.0, 0.2],
+        "monotonic_cst": [None],
+    },
     "IntegerScore": _CLASSES
     | _BINS
     | {

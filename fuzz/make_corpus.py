@@ -23,6 +23,7 @@ from aucrank import (
     RankingEnsemble,
     RankingForest,
     RankOpt,
+    RuleList,
     Scorecard,
     SMartiRank,
     ThresholdBinarizer,
@@ -46,6 +47,7 @@ MODELS: dict[str, Any] = {
     "tree_rank_validation": TreeRank(pruning="validation", missing="cell_mean", **SMALL),
     "tree_rank_searched": TreeRank(search="optimal", pruning=None, max_depth=2, search_bins=4),
     "tree_rank_dyadic": TreeRank(split=DyadicSplit(level=1), pruning=None, max_depth=3),
+    "rule_list": RuleList(max_rules=3, pruning=None),
     "ranking_forest": RankingForest(n_estimators=3, oob_score=True, **SMALL),
     "ranking_forest_youden": RankingForest(n_estimators=2, criterion="youden", **SMALL),
     "ranking_forest_median": RankingForest(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from aucrank.ensemble import Compressed, RankingEnsemble, compress
     from aucrank.ramp import AURORA, RankOpt, ThresholdBinarizer
-    from aucrank.tree import RankingForest, TreeRank
+    from aucrank.tree import RankingForest, RuleList, TreeRank
 
 __all__ = [
     "AURORA",
@@ -56,6 +56,7 @@ __all__ = [
     "RankingEnsemble",
     "RankingForest",
     "Report",
+    "RuleList",
     "SMartiRank",
     "Scorecard",
     "ThresholdBinarizer",

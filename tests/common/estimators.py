@@ -17,6 +17,7 @@ from aucrank import (
     RankingEnsemble,
     RankingForest,
     RankOpt,
+    RuleList,
     Scorecard,
     SMartiRank,
     ThresholdBinarizer,
@@ -81,6 +82,7 @@ SETTINGS = [
     TreeRank(split=WeightedERM(LogisticRegression()), pruning=CrossValidatedPruning(n_folds=3)),
     RankingForest(n_estimators=10),
     RankingForest(n_estimators=8, split="leafrank", aggregation="rank_median", oob_score=True),
+    RuleList(pruning=None),
     AUCBoost(n_rounds=20),
     RankBoost(n_rounds=30),
     GradientBoostingRanker(n_rounds=30),
@@ -99,6 +101,7 @@ SETTINGS = [
 MORE_SETTINGS = [
     TreeRank(split="leafrank", pruning="validation"),
     TreeRank(missing="cell_mean", max_fpr=0.5),
+    RuleList(max_conditions=3, pruning="validation", max_fpr=0.5, n_jobs=2),
     RankingForest(n_estimators=30, n_iter_no_change=10, max_samples=0.7),
     AUCBoost(n_rounds=30, early_stopping=True, refit=True),
     RankBoost(n_rounds=30, selection="window", subsample=0.7, max_fpr=0.3),
@@ -158,6 +161,7 @@ MORE_SETTINGS = [
 #: For bad input and damaged files: every public estimator, and what differs in how it fits.
 EVERY = {name: short(cls) for name, cls in public_estimators().items()} | {
     "RankingForest": RankingForest(n_estimators=10, random_state=0),
+    "RuleList": RuleList(pruning=None),
     "TwoSidedClassifier": TwoSidedClassifier(ranker=TreeRank(pruning=None)),
     "AUCBoost of trees": AUCBoost(weak_ranker="tree", n_rounds=10),
     "AUCBoost of lines": AUCBoost(weak_ranker="linear", n_rounds=10),
@@ -191,6 +195,7 @@ EVERY = {name: short(cls) for name, cls in public_estimators().items()} | {
 ONE_OF_EACH = {
     "TreeRank": TreeRank(random_state=0),
     "RankingForest": RankingForest(n_estimators=5, oob_score=True, random_state=0),
+    "RuleList": RuleList(pruning=None),
     "AUCBoost": AUCBoost(n_rounds=5),
     "RankBoost": RankBoost(n_rounds=5),
     "GradientBoostingRanker": GradientBoostingRanker(n_rounds=5, random_state=0),
@@ -216,6 +221,7 @@ READERS = [
     TreeRank(split="leafrank", pruning=None),
     TreeRank(split=DyadicSplit(level=2), pruning=None),
     RankingForest(n_estimators=5, oob_score=True),
+    RuleList(pruning=None),
     AUCBoost(n_rounds=5, weak_ranker="linear"),
     AUCBoost(n_rounds=5, weak_ranker="tree", early_stopping=True),
     RankBoost(n_rounds=5, selection="window"),
@@ -245,6 +251,7 @@ RANKERS = {
     "unpruned TreeRank": TreeRank(pruning=None, min_samples_leaf=50),
     "LeafRank": TreeRank(split="leafrank"),
     "RankingForest": RankingForest(n_estimators=40, min_samples_leaf=20, random_state=0),
+    "RuleList": RuleList(),
     "RankBoost": RankBoost(n_rounds=50),
     "RankBoost of trees": RankBoost(weak_ranker="tree", n_rounds=20),
     "AUCBoost": AUCBoost(),
@@ -299,6 +306,7 @@ TWO_SIDED = [
     TreeRank(),
     # Where rows are drawn, a weight of k cannot be k rows.
     RankingForest(n_estimators=5, bootstrap=False),
+    RuleList(pruning=None),
     AUCBoost(n_rounds=10, subsample=0.5),
     RankBoost(n_rounds=5),
     GradientBoostingRanker(n_rounds=5),
@@ -317,6 +325,7 @@ TWO_SIDED = [
 SAVED = {
     "tree": TreeRank(split=LeafRank(max_depth=2), pruning=None, monotonic_cst={"a": 1}),
     "pruned_tree": TreeRank(max_depth=4),
+    "rules": RuleList(max_rules=3, max_conditions=3, pruning=None),
     "cubes": TreeRank(split=DyadicSplit(level=2), pruning=None),
     "forest": RankingForest(n_estimators=3, max_depth=3, split=LeafRank(max_depth=2)),
     "consensus": RankingForest(n_estimators=3, max_depth=3, aggregation="kendall"),

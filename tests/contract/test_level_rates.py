@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from aucrank import (
     RIMARC,
+    RuleList,
     TreeRank,
     load,
 )
@@ -117,7 +118,7 @@ def test_a_rare_category_counts_as_unseen(name):
     # A tenth row makes the category one to split on.
     X, y = pd.concat([X, X[-1:]], ignore_index=True), np.append(y, True)
     model = clone(RANKERS[name])
-    if isinstance(model, TreeRank):
+    if isinstance(model, TreeRank | RuleList):
         model.set_params(pruning=None, min_samples_leaf=1)
     common, unseen = model.fit(X, y).decision_function(new[:2])
     assert common != unseen

@@ -20,6 +20,7 @@ from aucrank import (
     RankingEnsemble,
     RankingForest,
     RankOpt,
+    RuleList,
     Scorecard,
     SMartiRank,
     TreeRank,
@@ -63,6 +64,7 @@ TAKERS = [
     LinearRanker(thresholds=None),
     Scorecard(estimator=RIMARC(), random_state=0),
     IntegerScore(),
+    RuleList(pruning=None),
     AURORA(max_features=3, random_state=0),
     RankingEnsemble(members=SMALL, n_folds=2, random_state=0),
 ]

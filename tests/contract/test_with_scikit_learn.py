@@ -48,6 +48,7 @@ SEARCHED = {
     "RankOpt": {"radii": [(0.5, 3.0), (1.0,)]},
     "RankingEnsemble": {"shrinkage": [0.0, 1.0]},
     "RankingForest": {"n_estimators": [5, 10]},
+    "RuleList": {"max_rules": [1, 3]},
     "SMartiRank": {"n_rounds": [2, 4]},
     "Scorecard": {"pdo": [20, 40]},
     "TreeRank": {"max_depth": [2, 4]},

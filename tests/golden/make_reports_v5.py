@@ -18,6 +18,7 @@ from aucrank import (
     LinearRanker,
     RankBoost,
     RankingEnsemble,
+    RuleList,
     TwoSidedClassifier,
 )
 
@@ -32,6 +33,7 @@ MODELS = {
         random_state=0,
     ),
     "two_sided": TwoSidedClassifier(ranker=RankBoost(n_rounds=4), random_state=0),
+    "rule_list": RuleList(max_rules=3, pruning=None),
     "integer_score": IntegerScore(max_features=2, min_gain=0.0),
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 ESTIMATORS = {
     "TreeRank": "aucrank.tree",
     "RankingForest": "aucrank.tree",
+    "RuleList": "aucrank.tree",
     "AUCBoost": "aucrank.boosting",
     "RankBoost": "aucrank.boosting",
     "GradientBoostingRanker": "aucrank.boosting",

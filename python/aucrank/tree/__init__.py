@@ -5,6 +5,7 @@ from aucrank.tree._partition_split import PartitionSplit
 from aucrank.tree._pruning import CrossValidatedPruning, PenalizedPruning, ValidationPruning
 from aucrank.tree._ranking_tree import PruningPath, RankingTree
 from aucrank.tree._rashomon import RashomonSet
+from aucrank.tree._rule_list import RuleList
 from aucrank.tree._splits import DyadicSplit, LeafRank, OrthogonalSplit
 from aucrank.tree._tree_rank import TreeRank
 from aucrank.tree._weighted_erm import WeightedERM
@@ -20,6 +21,7 @@ __all__ = [
     "RankingForest",
     "RankingTree",
     "RashomonSet",
+    "RuleList",
     "TreeRank",
     "ValidationPruning",
     "WeightedERM",

@@ -4,22 +4,18 @@ import json
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.external import KeepsModels, predicted_labels, refuse_missing
 from aucrank._base.fit_context import FitContext, ParamScope, RowsContext
 from aucrank._base.monotonic import monotonic_directions
-from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.ranker import BaseRanker
 from aucrank._base.summary import Section
 from aucrank._base.validation_set import ValidationSet
 from aucrank._data.input import Columns
 from aucrank._data.schema import Schema
-from aucrank._data.table import Table
-from aucrank._export.links import Link, StepLink
 from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import (
     binning_params,
@@ -28,22 +24,20 @@ from aucrank._utils.params import (
     check_max_features,
     check_real,
 )
-from aucrank._utils.warn import warn_caller
-from aucrank._utils.words import area_up_to, plural
 from aucrank.data._dataset import refuse_for_dataset
 from aucrank.data._stored import Rows
-from aucrank.tree._dependence import PartialDependenceMixin
 from aucrank.tree._pruning import PenalizedPruning, pruning_rule
-from aucrank.tree._ranking_tree import RankingTree, no_importances
+from aucrank.tree._ranking_tree import RankingTree
 from aucrank.tree._rashomon import RashomonSet
 from aucrank.tree._split_rule import SplitRule
 from aucrank.tree._splits import LeafRank, OrthogonalSplit, split_rule
+from aucrank.tree._tree_ranker import TreeRanker
 
 # Leaves of the trees that are listed, if their number is not given.
 _LISTED_LEAVES = 4
 
 
-class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker):
+class TreeRank(KeepsModels, TreeRanker):
     """Ranking tree grown to approximate the optimal ROC curve, then pruned.
 
     Each node is split into the two parts that raise the area under the curve most, and the part
@@ -240,9 +234,7 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
     _kept: ClassVar[str] = "_classifiers"
     _answer = staticmethod(predicted_labels)
 
-    _family = "tree_rank"
     _fits_dataset = "rows"
-    _model: _core.TreeRankModel
     _classifiers: tuple[Any, ...]
 
     def __init__(
@@ -400,15 +392,6 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
                 )
         return {"extent": "all" if search == "optimal" else {search: lookahead}, "n_bins": n_bins}
 
-    def _size(self) -> str:
-        return f"{plural(self.tree_.n_leaves, 'leaf', 'leaves')}, depth {self.tree_.depth}"
-
-    def _link(self) -> Link:
-        values = [self.tree_._core.leaf_values(value) for value in ("score", "probability")]
-        # Leaves are in ranking order, the best first.
-        scores, probabilities = (value[::-1] for value in values)
-        return StepLink(scores, probabilities)
-
     def _summary(self) -> list[Section]:
         tree = self.tree_
         strata = f"Strata, best first ({self._size()}, training AUC {tree.auc:.4f})"
@@ -418,34 +401,18 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         ]
 
     def _fit_model(self, context: FitContext) -> _core.TreeRankModel:
-        sample, params = context.sample, self._core_params(context.scope)
+        sample = context.sample
         fitter = self._external_fitter(sample)
-        validation = None
-        if context.validation.is_given:
-            if "validation" not in (params["pruning"] or ()):
-                raise ValueError(
-                    "X_val, y_val and sample_weight_val are for pruning='validation' or a"
-                    f" ValidationPruning; pruning is {self.pruning!r}"
-                )
-            if fitter is not None:
-                raise ValueError(
-                    "X_val, y_val and sample_weight_val do not go with a WeightedERM, which is"
-                    " validated on training rows held out"
-                )
-            validation = context.validation.read(self, sample.schema, self.classes_).core
-        model = _core.fit_tree_rank(
-            sample.core,
-            json.dumps(params),
-            context.n_threads,
-            validation,
-            fitter,
-            context.progress.within(self.time_limit).observer,
-        )
+        if context.validation.is_given and fitter is not None:
+            raise ValueError(
+                "X_val, y_val and sample_weight_val do not go with a WeightedERM, which is"
+                " validated on training rows held out"
+            )
+        model = self._fit_tree(context, fitter)
         if fitter is not None:
             self._classifiers = fitter.kept
             if not self._classifiers:
                 self._check_unasked(sample.columns, sample.schema)
-        self._report(model, params["pruning"])
         return model
 
     def _check_for_dataset(self) -> None:
@@ -485,61 +452,6 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
 
     def _external_estimator(self) -> Any:
         return self.split._node_classifier() if isinstance(self.split, SplitRule) else None
-
-    def _report(self, model: _core.TreeRankModel, pruning: dict[str, Any] | None) -> None:
-        """Warn if the tree could not be pruned as requested, and print a report."""
-        kept, found = model.tree.n_leaves, None
-        match pruning:
-            case {"cross_validation": {"n_folds": n_folds}}:
-                found = model.cross_validation()
-                if found is None:
-                    warn_caller(
-                        "A class has one distinct row, so there is nothing to cross-validate on:"
-                        " the tree was not pruned."
-                    )
-                elif found["n_folds"] < n_folds:
-                    warn_caller(
-                        f"A class has {found['n_folds']} distinct rows, so there are as many folds,"
-                        f" not n_folds={n_folds}."
-                    )
-            case {"penalty": _}:
-                found = model.penalization()
-                assert found is not None
-                # A tree of one leaf cannot be pruned.
-                if found["scale"] == 0 and kept > 1:
-                    warn_caller(
-                        f"The tree has {kept} leaves, too few to calibrate the penalty by"
-                        " scale='slope': it was not pruned."
-                    )
-            case {"validation": _}:
-                found = model.validation()
-                if found is None:
-                    warn_caller(
-                        "A class has one distinct row, so no rows can be held out: the tree was"
-                        " not pruned."
-                    )
-        if self.verbose > 0:
-            grown = kept if found is None else found["n_leaves"].max()
-            print(f"[TreeRank] grew {grown} leaves")
-            if found is not None:
-                print(f"[TreeRank] kept {kept}: {_in_words(found, area_up_to(self.max_fpr))}")
-
-    @property
-    def _fitted_model(self) -> _core.TreeRankModel:
-        check_is_fitted(self)
-        return self._model
-
-    @property
-    def tree_(self) -> RankingTree:
-        """Return the fitted tree.
-
-        Returns
-        -------
-        RankingTree
-            Tables, rules as text, subtrees.
-        """
-        tree = self._fitted_model.tree
-        return RankingTree(tree, self._schema, self.__dict__.get("_classifiers", ()))
 
     @property
     def gap_(self) -> float | None:
@@ -617,49 +529,6 @@ class TreeRank(KeepsModels, PartialDependenceMixin, ProbabilityMixin, BaseRanker
         trees = [RankingTree(tree, schema) for tree in searched._fitted_model.near_best()]
         return RashomonSet(trees, allowed)
 
-    @property
-    def pruning_(self) -> Table | None:
-        """Return the result of pruning for each subtree considered.
-
-        Returns
-        -------
-        Table or None
-            One row for each subtree, None if nothing was pruned.
-        """
-        model = self._fitted_model
-        for found, columns in (
-            (
-                model.cross_validation(),
-                ("alpha", "n_leaves", "train_auc", "mean_auc", "standard_error"),
-            ),
-            (model.penalization(), ("n_leaves", "train_auc", "penalty", "criterion")),
-            (model.validation(), ("alpha", "n_leaves", "train_auc", "validation_auc")),
-        ):
-            if found is not None:
-                kept = np.arange(len(found["n_leaves"])) == found["chosen"]
-                return Table({name: found[name] for name in columns}, kept=kept)
-        return None
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Return the square root of the sum of squared AUC gains of the stumps on each feature.
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-            In units of AUC.
-
-        Raises
-        ------
-        AttributeError
-            For a tree of a `DyadicSplit` or a `WeightedERM`.
-        """
-        squared = self._fitted_model.importances()
-        if "_classifiers" in self.__dict__ or squared is None:
-            raise no_importances("feature_importances_")
-        importances: NDArray[np.float64] = np.sqrt(squared)
-        return importances
-
 
 class _TreesNearBest(TreeRank):
     """A search that lists the trees near the best one, too."""
@@ -687,15 +556,3 @@ def check_stumps_of_dataset(ranker: Any) -> None:
         raise refuse_for_dataset("pruning of the LeafRank", split.pruning, "None")
     if ranker.missing != "learn":
         raise refuse_for_dataset("missing", ranker.missing, "'learn'")
-
-
-def _in_words(found: dict[str, Any], area: str) -> str:
-    """Return the result of pruning for the kept subtree, in words."""
-    chosen = found["chosen"]
-    if "n_folds" in found:
-        auc, error = found["mean_auc"][chosen], found["standard_error"][chosen]
-        return f"{area} {auc:.4f} (standard error {error:.4f}) in {found['n_folds']} folds"
-    if "validation_auc" in found:
-        return f"{area} {found['validation_auc'][chosen]:.4f} on the rows held out"
-    auc, criterion = found["train_auc"][chosen], found["criterion"][chosen]
-    return f"training AUC {auc:.4f}, {criterion:.4f} less the penalty at scale {found['scale']:.3g}"
