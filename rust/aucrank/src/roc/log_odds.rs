@@ -3,7 +3,7 @@
 use crate::parallel::prelude::*;
 
 use super::curve::RocCurve;
-use crate::data::ClassSums;
+use crate::data::{ClassSums, logistic};
 
 /// Maximum number of Newton steps; it takes about ten.
 const MOST_STEPS: usize = 100;
@@ -85,6 +85,33 @@ impl Line {
         class_rows: [u64; 2],
     ) -> Self {
         log_odds_line(groups, class_rows, MOST_HELD)
+    }
+
+    /// The line with a share of its slope, and the same mean probability of the groups.
+    pub(crate) fn with_less_slope(self, share: f64, groups: &[(f64, ClassSums)]) -> Self {
+        let slope = share * self.slope;
+        let sum = |line: Self| -> f64 {
+            let of_group = |&(score, sums): &(f64, ClassSums)| {
+                (sums.pos + sums.neg) as f64 * logistic(line.at(score))
+            };
+            groups.iter().map(of_group).sum()
+        };
+        let target = sum(self);
+        // Between the intercepts that pass through the old line at either end.
+        let ends = groups.iter().map(|&(score, _)| self.at(score) - slope * score);
+        let (mut low, mut high) = ends
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| {
+                (low.min(end), high.max(end))
+            });
+        for _ in 0..f64::MANTISSA_DIGITS {
+            let intercept = f64::midpoint(low, high);
+            if sum(Self { intercept, slope }) < target {
+                low = intercept;
+            } else {
+                high = intercept;
+            }
+        }
+        Self { intercept: f64::midpoint(low, high), slope }
     }
 
     /// The log-odds at a score.
@@ -370,6 +397,22 @@ mod tests {
                 assert!(part.abs() < 1e-9 * n_rows as f64, "seed {seed}: {part}");
             }
         }
+    }
+
+    #[test]
+    fn less_slope_leaves_the_mean_probability() {
+        let groups = [(-2.0, sums(1, 9)), (0.5, sums(5, 6)), (4.0, sums(30, 2))];
+        let line = line(&groups);
+        let mean = |line: Line| -> f64 {
+            let p = |score: f64| 1.0 / (1.0 + (-(line.intercept + line.slope * score)).exp());
+            groups.iter().map(|&(score, sums)| sums.rows as f64 * p(score)).sum()
+        };
+        for share in [0.0, 0.3, 0.9, 1.0] {
+            let less = line.with_less_slope(share, &groups);
+            assert_eq!(less.slope.to_bits(), (share * line.slope).to_bits());
+            assert!((mean(less) - mean(line)).abs() < 1e-12, "{less:?}");
+        }
+        assert!((line.with_less_slope(1.0, &groups).intercept - line.intercept).abs() < 1e-13);
     }
 
     #[test]
