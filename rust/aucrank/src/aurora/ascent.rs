@@ -95,7 +95,7 @@ impl Climber {
 
     /// The statistic at `self.here`; leaves its slopes in the scores in `self.slopes`.
     pub fn value_here(&mut self, observations: &Observations<'_>) -> f64 {
-        let circle = GridCircle::new(&self.here, &self.here);
+        let circle = GridCircle::point(&self.here);
         let value = self.ramp.at(observations, circle, 0.0).value;
         match &self.ramp {
             RampObjective::Exact(ramp) => ramp.slopes().clone_into(&mut self.slopes),

@@ -6,6 +6,7 @@
 //! angles at which some sinusoid reaches its clip the statistic is a single sinusoid: the global
 //! maximum is found by a sweep over these angles.
 
+use std::collections::HashSet;
 use std::f64::consts::{PI, TAU};
 
 use super::observations::Observations;
@@ -228,13 +229,24 @@ struct Row {
 #[derive(Debug, Default)]
 pub(super) struct MergeMemory([Vec<Row>; 2]);
 
+/// Number of distinct scores at the midpoint, counted up to `most`.
+pub(super) fn n_distinct_at_midpoint(scores: &[f64], most: usize) -> usize {
+    let mut seen = HashSet::new();
+    for score in scores {
+        seen.insert((MIDPOINT.cos() * score).to_bits());
+        if seen.len() == most {
+            break;
+        }
+    }
+    seen.len()
+}
+
 /// The rows in ascending order of their scores.
 #[derive(Debug)]
 pub(super) struct Ranked {
     /// The place of each row among the observations.
     places: Vec<u32>,
     rows: Vec<Row>,
-    n_distinct: usize,
 }
 
 impl Ranked {
@@ -251,13 +263,7 @@ impl Ranked {
             Row { score: MIDPOINT.cos() * scores[place], pos, neg }
         };
         let rows: Vec<Row> = places.iter().map(row).collect();
-        let n_distinct = rows.chunk_by(|a, b| a.score.total_cmp(&b.score).is_eq()).count();
-        Self { places, rows, n_distinct }
-    }
-
-    /// Number of distinct scores.
-    pub fn n_distinct(&self) -> usize {
-        self.n_distinct
+        Self { places, rows }
     }
 
     /// The AUC at the midpoint between the score and a term, given where the term is on as a bit
@@ -417,6 +423,19 @@ mod tests_of_midpoint {
     use crate::aurora::observations::tests::{ExampleRows, literals, turned};
     use crate::aurora::ramp::ExactRamp;
     use crate::data::mix;
+
+    #[test]
+    fn distinct_scores_are_counted_up_to_a_limit() {
+        for n in [0, 1, 40, 1000] {
+            let scores: Vec<f64> = (0..n).map(|row| (mix(row) % 30) as f64 - 7.5).collect();
+            let mut sorted = scores.clone();
+            sorted.sort_by(f64::total_cmp);
+            sorted.dedup();
+            for most in [1, 10, 256] {
+                assert_eq!(n_distinct_at_midpoint(&scores, most), sorted.len().min(most));
+            }
+        }
+    }
 
     #[test]
     fn a_midpoint_has_the_auc_of_its_scores() {

@@ -140,28 +140,34 @@ impl<'a> Observations<'a> {
     }
 
     fn on_of(&self, literal: Literal) -> Vec<u8> {
+        let is_on = self.is_on(literal);
+        self.codes[literal.feature].iter().map(is_on).collect()
+    }
+
+    /// Whether a literal is on, 1 or 0, by the code of its feature.
+    fn is_on(&self, literal: Literal) -> impl Fn(&u16) -> u8 + Copy + use<> {
         let on = self.binarizer.features[literal.feature].codes_on(literal.slot);
         let (first, last) = (on.start as u16, (on.end - 1) as u16);
-        let is_on = |&code: &u16| u8::from(first <= code) & u8::from(code <= last);
-        self.codes[literal.feature].iter().map(is_on).collect()
+        move |&code| u8::from(first <= code) & u8::from(code <= last)
     }
 
     /// Rows where a literal is on, as one bit per observation.
     pub fn bits(&self, literal: Literal) -> Vec<u64> {
-        let pack = |on: &[u8]| {
-            let (eights, rest) = on.as_chunks::<8>();
+        let is_on = self.is_on(literal);
+        let pack = |codes: &[u16]| {
+            let mut on = [0_u8; 64];
+            for (on, code) in on.iter_mut().zip(codes) {
+                *on = is_on(code);
+            }
             let mut word = 0;
-            for (&eight, place) in eights.iter().zip((0..).step_by(8)) {
+            for (&eight, place) in on.as_chunks::<8>().0.iter().zip((0..).step_by(8)) {
                 // The product collects the lowest bit of each byte in the highest byte.
                 let bits = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
                 word |= bits << place;
             }
-            for (&on, place) in rest.iter().zip(8 * eights.len()..) {
-                word |= u64::from(on) << place;
-            }
             word
         };
-        self.on_of(literal).chunks(64).map(pack).collect()
+        self.codes[literal.feature].chunks(64).map(pack).collect()
     }
 
     /// Rows where a term is on, as one bit per observation.

@@ -10,12 +10,19 @@ use std::sync::Arc;
 use super::binary_feature::BinaryFeature;
 use super::binary_feature::BinaryTerm;
 use crate::data::direction;
+use crate::parallel::prelude::*;
 
 /// Rows processed at a time: the output stays in the cache from column to column.
 const BLOCK: usize = 1024;
 
+/// Least number of blocks that are worth a task of their own.
+const BLOCKS_OF_TASK: usize = 4;
+
 /// Columns processed at a time.
 const LANES: usize = 4;
+
+/// Rows from which groups of columns are tasks of their own.
+const PARALLEL_ROWS: usize = 4096;
 
 /// Rows where each of some terms is on. A clone shares all columns until a term is added to it.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +66,8 @@ impl PackedTerms {
         debug_assert_eq!(weights.len(), self.n_terms);
         out.fill(0.0);
         let tables: Vec<[f64; 256]> = weights.chunks(8).map(table).collect();
-        for (number, out) in out.chunks_mut(BLOCK).enumerate() {
+        let blocks = out.par_chunks_mut(BLOCK).enumerate().with_min_len(BLOCKS_OF_TASK);
+        blocks.for_each(|(number, out)| {
             let start = number * BLOCK;
             for (columns, tables) in self.columns.chunks(LANES).zip(tables.chunks(LANES)) {
                 let end = start + out.len();
@@ -79,11 +87,12 @@ impl PackedTerms {
                     }
                 }
             }
-        }
+        });
     }
 
-    /// Sums the slopes of the rows for which each term is on, among those whose bit is set.
-    pub fn gradient_where(&self, bits: &[u64], slopes: &[f64]) -> Vec<f64> {
+    /// Sums the slopes of the rows for which each term is on, among those whose bit is set. Of the
+    /// terms from number `first` on.
+    pub fn gradient_where(&self, bits: &[u64], slopes: &[f64], first: usize) -> Vec<f64> {
         let mut rows = Vec::with_capacity(slopes.len());
         for (number, &word) in bits.iter().enumerate() {
             let mut left = word;
@@ -92,21 +101,35 @@ impl PackedTerms {
                 left &= left - 1;
             }
         }
-        let mut sums = vec![[0.0; 256]; self.columns.len()];
-        for (column, sums) in self.columns.iter().zip(&mut sums) {
-            for &row in &rows {
-                sums[usize::from(column[row])] += slopes[row];
+        let columns = &self.columns[first / 8..];
+        let mut gradient = Vec::with_capacity(8 * columns.len());
+        for columns in columns.chunks(LANES) {
+            let mut sums = [[0.0; 256]; LANES];
+            if let ([a, b, c, d], [sa, sb, sc, sd]) = (columns, &mut sums) {
+                for &row in &rows {
+                    let slope = slopes[row];
+                    sa[usize::from(a[row])] += slope;
+                    sb[usize::from(b[row])] += slope;
+                    sc[usize::from(c[row])] += slope;
+                    sd[usize::from(d[row])] += slope;
+                }
+            } else {
+                for (column, sums) in columns.iter().zip(&mut sums) {
+                    for &row in &rows {
+                        sums[usize::from(column[row])] += slopes[row];
+                    }
+                }
             }
+            gradient.extend(sums[..columns.len()].iter().flat_map(by_bit));
         }
-        let mut gradient: Vec<f64> = sums.iter().flat_map(by_bit).collect();
-        gradient.truncate(self.n_terms);
+        gradient.truncate(self.n_terms - first / 8 * 8);
+        gradient.drain(..first % 8);
         gradient
     }
 
     /// Sums the slopes of the rows for which each term is on.
     pub fn gradient(&self, slopes: &[f64]) -> Vec<f64> {
-        let mut gradient = Vec::with_capacity(8 * self.columns.len());
-        for columns in self.columns.chunks(LANES) {
+        let of_columns = |columns: &[Arc<Vec<u8>>]| {
             let mut sums = [[0.0; 256]; LANES];
             if let ([a, b, c, d], [sa, sb, sc, sd]) = (columns, &mut sums) {
                 let bytes = a.iter().zip(b.iter()).zip(c.iter().zip(d.iter()));
@@ -123,8 +146,11 @@ impl PackedTerms {
                     }
                 }
             }
-            gradient.extend(sums[..columns.len()].iter().flat_map(by_bit));
-        }
+            sums[..columns.len()].iter().flat_map(by_bit).collect::<Vec<f64>>()
+        };
+        let least = if slopes.len() < PARALLEL_ROWS { usize::MAX } else { 1 };
+        let groups = self.columns.par_chunks(LANES).with_min_len(least);
+        let mut gradient: Vec<f64> = groups.flat_map_iter(of_columns).collect();
         gradient.truncate(self.n_terms);
         gradient
     }
@@ -262,7 +288,10 @@ mod tests {
                 .collect();
             let among: Vec<f64> =
                 (0..n).map(|row| if set(row) { slopes[row] } else { 0.0 }).collect();
-            assert_eq!(terms.gradient_where(&bits, &slopes), terms.gradient(&among));
+            let expected = terms.gradient(&among);
+            for first in [0, n_terms / 2, n_terms - 1] {
+                assert_eq!(terms.gradient_where(&bits, &slopes, first), expected[first..]);
+            }
         }
     }
 

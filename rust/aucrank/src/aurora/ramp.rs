@@ -8,15 +8,21 @@
 //! of a cell below the half-width on average. The score itself is not rounded. The remaining error
 //! is about 10^-7.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::observations::Observations;
+use crate::parallel;
 use crate::roc::{Ramp, RampClimber};
 
 /// Half-width of the ramp (DECISIONS A7).
 pub(super) const HALF_WIDTH: f64 = 0.5;
 /// Slope of the ramp outside its central piece, whose slope is 1 (sec. 2.2).
 pub(super) const SIDE_SLOPE: f64 = 1e-3;
+
+/// Rows from which each class is a task of its own.
+const PARALLEL_ROWS: usize = 4096;
 
 /// Minimum and maximum number of cells in the half-width.
 const HALF_CELLS: std::ops::RangeInclusive<usize> = 16..=256;
@@ -33,6 +39,11 @@ pub(super) struct GridCircle<'a> {
 impl<'a> GridCircle<'a> {
     pub fn new(here: &'a [f64], across: &'a [f64]) -> Self {
         Self { here, across, bounds: [bounds(here), bounds(across)] }
+    }
+
+    /// A circle for its angle 0 only.
+    pub fn point(here: &'a [f64]) -> Self {
+        Self { here, across: here, bounds: [bounds(here); 2] }
     }
 }
 
@@ -89,8 +100,7 @@ impl GridRamp {
         let half = self.lay(observations.len(), here.0 + across.0, here.1 + across.1);
         let n_pos = observations.n_pos;
         let (low, scale) = (self.low, self.scale);
-        for (class, range) in [0..n_pos, n_pos..observations.len()].into_iter().enumerate() {
-            let cells = &mut self.cells[class][..];
+        let add = |cells: &mut [RampCell], range: Range<usize>| {
             let rows = observations.shares[range.clone()].iter();
             let rows = rows.zip(circle.here[range.clone()].iter().zip(&circle.across[range]));
             for (&share, (&here, &across)) in rows {
@@ -101,6 +111,15 @@ impl GridRamp {
                 cell[1] += share * score;
                 cell[2] += share * speed;
             }
+        };
+        let [pos, neg] = &mut self.cells;
+        let mut of_pos = || add(pos, 0..n_pos);
+        let mut of_neg = || add(neg, n_pos..observations.len());
+        if observations.len() < PARALLEL_ROWS {
+            of_pos();
+            of_neg();
+        } else {
+            parallel::join(of_pos, of_neg);
         }
         self.decide(half)
     }

@@ -2,7 +2,7 @@
 
 use super::ascent::{Climber, Limits};
 use super::binary_feature::{BinaryTerm, Literal};
-use super::circle::Ranked;
+use super::circle::{Ranked, n_distinct_at_midpoint};
 use super::observations::Observations;
 use super::packed::{PackedTerms, Sign, SignedTerms};
 use super::params::AuroraParams;
@@ -10,7 +10,7 @@ use super::ramp::{ExactRamp, Statistics};
 use super::select::{ClimbedCandidate, Position};
 use super::trial::TrialGrid;
 use crate::roc::smoothed;
-use crate::{Interrupt, RankError};
+use crate::{Interrupt, RankError, parallel};
 
 /// An ascent within the search ends with a circle that gains less than this.
 const LEAST_GAIN: f64 = 1e-6;
@@ -100,24 +100,32 @@ impl<'a, 'b> ScoredCandidates<'a, 'b> {
     ) -> Result<Statistics, RankError> {
         let limits = Limits { circles: MOST_CIRCLES, least_gain, walks: true };
         let start = weights.clone();
-        let before = self.statistics(&start);
-        let observations = self.observations;
-        let mut ascend = |climber: &mut Climber| -> Result<Option<Statistics>, RankError> {
-            weights.clone_from(&start);
-            climber.stand(observations, &self.terms, weights);
-            let terms = SignedTerms { terms: &self.terms, signs: &self.signs };
-            climber.climb(observations, terms, weights, limits, interrupt)?;
-            let after = self.statistics(weights);
-            Ok((after.ramp >= before.ramp).then_some(after))
+        let Self { observations, terms, signs, scores, ramp, .. } = self;
+        let (observations, terms) = (*observations, &*terms);
+        let mut statistics = |weights: &[f64]| {
+            terms.scores(weights, scores);
+            ramp.of(scores)
         };
-        if let Some(after) = ascend(climber)? {
-            return Ok(after);
+        let ascend = |climber: &mut Climber| -> Result<Vec<f64>, RankError> {
+            let mut weights = start.clone();
+            climber.stand(observations, terms, &weights);
+            let terms = SignedTerms { terms, signs };
+            climber.climb(observations, terms, &mut weights, limits, interrupt)?;
+            Ok(weights)
+        };
+        // Two threads: the exact statistic takes a sort.
+        let (before, reached) = parallel::join(|| statistics(&start), || ascend(climber));
+        let mut reached = reached?;
+        let mut after = statistics(&reached);
+        if after.ramp < before.ramp {
+            reached = ascend(&mut Climber::exact(observations))?;
+            after = statistics(&reached);
         }
-        if let Some(after) = ascend(&mut Climber::exact(observations))? {
-            return Ok(after);
+        if after.ramp < before.ramp {
+            return Ok(before);
         }
-        *weights = start;
-        Ok(before)
+        *weights = reached;
+        Ok(after)
     }
 }
 
@@ -190,13 +198,17 @@ impl Search<'_, '_> {
                 Some(step) => {
                     here.stand(self.observations, &rows.terms, &step.weights);
                     let value = here.value_here(self.observations);
-                    let ranked = Ranked::new(self.observations, &here.here);
+                    let n_distinct = n_distinct_at_midpoint(&here.here, MANY_SCORES);
                     // Cells also for few rows, once many of their scores are distinct: a fit to
                     // 1,990 rows takes 0.47 s of CPU, without them 1.12; one to 2,010 rows, whose
                     // statistic is on a grid anyway, 0.40.
-                    let grid = (!here.is_exact() || ranked.n_distinct() >= MANY_SCORES)
+                    let grid = (!here.is_exact() || n_distinct >= MANY_SCORES)
                         .then(|| TrialGrid::new(self.observations, &here.here))
                         .flatten();
+                    // The cells of many rows replace merges of all of them, which took a third of
+                    // a fit.
+                    let has_cells = grid.as_ref().is_some_and(|grid| grid.is_fine);
+                    let ranked = (!has_cells).then(|| Ranked::new(self.observations, &here.here));
                     let position = Position {
                         observations: self.observations,
                         chosen: &path.terms,
@@ -207,7 +219,8 @@ impl Search<'_, '_> {
                         radius: self.radius,
                         scores: &here.here,
                         slopes: &here.slopes,
-                        ranked: &ranked,
+                        n_distinct,
+                        ranked: ranked.as_ref(),
                         grid: grid.as_ref(),
                         value,
                         least_gain: LEAST_GAIN,

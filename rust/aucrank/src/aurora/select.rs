@@ -30,8 +30,10 @@ pub(super) struct Position<'a, 'b> {
     /// Scores, and the slopes of the statistic in them.
     pub scores: &'a [f64],
     pub slopes: &'a [f64],
-    /// The rows by their scores.
-    pub ranked: &'a Ranked,
+    /// Number of distinct scores, of which more than [`MOST_SCORES`] may be counted in part.
+    pub n_distinct: usize,
+    /// The rows by their scores, if no cells give the AUC of candidates.
+    pub ranked: Option<&'a Ranked>,
     /// Cells of the scores for candidates on trial; `None` if each takes passes over the rows.
     pub grid: Option<&'a TrialGrid>,
     /// The statistic on the grid.
@@ -114,16 +116,20 @@ impl Position<'_, '_> {
         for bits in &columns {
             terms.push(&bytes_of(bits, self.slopes.len()).collect::<Vec<u8>>());
         }
-        let both: Vec<Vec<f64>> =
-            columns.par_iter().map(|bits| terms.gradient_where(bits, self.slopes)).collect();
+        // Each pair once, in the row of its first literal.
+        let both: Vec<Vec<f64>> = columns
+            .par_iter()
+            .enumerate()
+            .map(|(first, bits)| terms.gradient_where(bits, self.slopes, first))
+            .collect();
         let of_first = |a: usize| {
             let (literals, sums) = (&literals, &both);
             (a + 1..literals.len()).flat_map(move |b| {
-                let both = sums[a][b];
+                let both = sums[a][b - a];
                 let first = literals[a].min(literals[b]);
                 let second = literals[a].max(literals[b]);
                 let and = Candidate::new(BinaryTerm::And(first, second), both);
-                let either = sums[a][a] + sums[b][b] - both;
+                let either = sums[a][0] + sums[b][0] - both;
                 let or = Candidate::new(BinaryTerm::Or(first, second), either);
                 let features = &self.observations.binarizer.features;
                 let is_new = first.feature != second.feature;
@@ -151,17 +157,17 @@ impl Position<'_, '_> {
         let n_midpoints = eligible.len().min(self.depth.midpoints);
         let steepest = &mut eligible[..n_midpoints];
         let unknown = steepest.par_iter_mut().filter(|candidate| candidate.midpoint.is_none());
-        // By the cells of many rows: merges of all of them took a third of a fit.
-        let grid = self.grid.filter(|grid| grid.is_fine);
         unknown.for_each_init(<(MergeMemory, Trial)>::default, |(memory, trial), candidate| {
             let bits = self.observations.bits_of(candidate.term);
             let pole = self.pole(candidate.term, candidate.gradient);
-            candidate.midpoint = Some(if let Some(grid) = grid {
-                trial.set(grid, &bits, pole);
-                trial.auc(grid, MIDPOINT)
+            candidate.midpoint = if let Some(ranked) = self.ranked {
+                Some(ranked.auc(&bits, pole, memory))
             } else {
-                self.ranked.auc(&bits, pole, memory)
-            });
+                self.grid.map(|grid| {
+                    trial.set(grid, &bits, pole);
+                    trial.auc(grid, MIDPOINT)
+                })
+            };
         });
         let mut short: Vec<Candidate> = steepest.iter().map(|candidate| **candidate).collect();
         let value = |candidate: &Candidate| candidate.midpoint.unwrap_or(f64::NEG_INFINITY);
@@ -220,7 +226,7 @@ impl Position<'_, '_> {
     /// If few scores are distinct, the highest point of the circle to a pole, as its gain and its
     /// angle: a line search may then end on a plateau.
     fn highest(&self, bench: &mut Bench, bits: &[u64], pole: f64) -> Option<(f64, f64)> {
-        if self.ranked.n_distinct() > MOST_SCORES {
+        if self.n_distinct > MOST_SCORES {
             return None;
         }
         self.stand(&mut bench.climber, bits, pole);
@@ -302,12 +308,28 @@ fn bytes_of(bits: &[u64], n_rows: usize) -> impl Iterator<Item = u8> {
     (0..n_rows).map(|row| (bits[row / 64] >> (row % 64) & 1) as u8)
 }
 
+/// For each value of a byte, all bits of the places that it has set.
+const MASKS: [[u64; 8]; 256] = {
+    let mut masks = [[0; 8]; 256];
+    let mut place = 0;
+    while place < 8 * 256 {
+        let (byte, bit) = (place / 8, place % 8);
+        masks[byte][bit] = ((byte >> bit & 1) as u64).wrapping_neg();
+        place += 1;
+    }
+    masks
+};
+
 /// Sum of the values where bits are set, always in the same order.
 fn sum_where(bits: &[u64], values: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];
     for (&word, values) in bits.iter().zip(values.chunks(64)) {
-        for (place, &value) in values.iter().enumerate() {
-            lanes[place % 8] += value * ((word >> place) & 1) as f64;
+        // Whole bytes take 0.7 of the time of a multiplication by each bit.
+        for (byte, values) in word.to_le_bytes().into_iter().zip(values.chunks(8)) {
+            let masks = &MASKS[usize::from(byte)];
+            for (lane, (value, mask)) in lanes.iter_mut().zip(values.iter().zip(masks)) {
+                *lane += f64::from_bits(value.to_bits() & mask);
+            }
         }
     }
     lanes.iter().sum()

@@ -25,32 +25,52 @@ const FINE_ROWS: usize = 4096;
 /// Largest angle: beyond it, little is left of the score.
 pub(super) const LAST_ANGLE: f64 = 1.4;
 
-/// Weight, and weight times score, of the rows of a class by cell.
+/// Weight, and weight times score, of the rows of a class by cell: side by side, since a row adds
+/// to both.
 #[derive(Debug, Clone, Default)]
-struct ClassCellSums {
-    weight: Vec<f64>,
-    moment: Vec<f64>,
-}
+struct ClassCellSums(Vec<[f64; 2]>);
 
 impl ClassCellSums {
     fn reset(&mut self, n_cells: usize) {
-        for values in [&mut self.weight, &mut self.moment] {
-            values.clear();
-            values.resize(n_cells, 0.0);
-        }
+        self.0.clear();
+        self.0.resize(n_cells, [0.0; 2]);
     }
 
     fn add(&mut self, cell: u32, row: TrialRow) {
-        self.weight[cell as usize] += row.share;
-        self.moment[cell as usize] += row.moment;
+        let cell = &mut self.0[cell as usize];
+        cell[0] += row.share;
+        cell[1] += row.moment;
     }
 
     /// Sets this to all rows less the others.
     fn become_difference(&mut self, all: &Self, others: &Self) {
-        self.weight.clear();
-        self.weight.extend(all.weight.iter().zip(&others.weight).map(|(a, b)| a - b));
-        self.moment.clear();
-        self.moment.extend(all.moment.iter().zip(&others.moment).map(|(a, b)| a - b));
+        self.0.clear();
+        self.0.extend(all.0.iter().zip(&others.0).map(|(a, b)| [a[0] - b[0], a[1] - b[1]]));
+    }
+}
+
+/// The positives by cell: weight, and weight times score, each in a list of its own, since a pass
+/// over the cells reads several at a time.
+#[derive(Debug, Clone, Default)]
+struct PositiveCells {
+    weight: Vec<f64>,
+    moment: Vec<f64>,
+    total: [f64; 2],
+}
+
+impl PositiveCells {
+    fn set(&mut self, sums: &ClassCellSums) {
+        self.weight.resize(sums.0.len(), 0.0);
+        self.moment.resize(sums.0.len(), 0.0);
+        // Both totals in one pass: each of their additions waits for the one before.
+        let [mut weight, mut moment] = [0.0; 2];
+        let out = self.weight.iter_mut().zip(&mut self.moment);
+        for ((out_weight, out_moment), cell) in out.zip(&sums.0) {
+            (*out_weight, *out_moment) = (cell[0], cell[1]);
+            weight += cell[0];
+            moment += cell[1];
+        }
+        self.total = [weight, moment];
     }
 }
 
@@ -63,19 +83,18 @@ struct Below {
 
 impl Below {
     fn set(&mut self, sums: &ClassCellSums) {
-        let accumulate = |out: &mut Vec<f64>, values: &[f64]| {
-            let mut below = 0.0;
-            out.clear();
-            out.push(below);
-            out.extend(values.iter().map(|value| {
-                let middle = below + 0.5 * value;
-                below += value;
-                middle
-            }));
-            out.push(below);
-        };
-        accumulate(&mut self.weight, &sums.weight);
-        accumulate(&mut self.moment, &sums.moment);
+        let n_cells = sums.0.len();
+        self.weight.resize(n_cells + 2, 0.0);
+        self.moment.resize(n_cells + 2, 0.0);
+        // Likewise.
+        let [mut weight, mut moment] = [0.0; 2];
+        let out = self.weight[1..].iter_mut().zip(&mut self.moment[1..]);
+        for ((out_weight, out_moment), cell) in out.zip(&sums.0) {
+            (*out_weight, *out_moment) = (weight + 0.5 * cell[0], moment + 0.5 * cell[1]);
+            weight += cell[0];
+            moment += cell[1];
+        }
+        (self.weight[n_cells + 1], self.moment[n_cells + 1]) = (weight, moment);
     }
 
     fn total(&self) -> [f64; 2] {
@@ -154,10 +173,9 @@ impl TrialGrid {
 pub(super) struct Trial {
     /// The sums of each class where the term is off, and where it is on.
     sums: [[ClassCellSums; 2]; 2],
-    /// The same of the negatives, accumulated.
+    /// The same of the positives, and of the negatives, accumulated.
+    positive: [PositiveCells; 2],
     below: [Below; 2],
-    /// Weight of the positives, and weight times score.
-    pos: [[f64; 2]; 2],
     pole: f64,
 }
 
@@ -202,8 +220,7 @@ impl Trial {
             many.become_difference(all, few);
         }
         for side in 0..2 {
-            let ClassCellSums { weight, moment } = &self.sums[0][side];
-            self.pos[side] = [weight.iter().sum(), moment.iter().sum()];
+            self.positive[side].set(&self.sums[0][side]);
             self.below[side].set(&self.sums[1][side]);
         }
     }
@@ -212,14 +229,14 @@ impl Trial {
     pub fn at(&self, grid: &TrialGrid, angle: f64) -> RampOnCircle {
         let (sin, cos) = angle.sin_cos();
         let (mut value, mut slope) = (0.0, 0.0);
-        for (pos, total_pos) in self.pos.into_iter().enumerate() {
+        for (pos, PositiveCells { total: total_pos, .. }) in self.positive.iter().enumerate() {
             for (neg, below) in self.below.iter().enumerate() {
                 // The score of the term: that of the positive row less that of the negative one.
                 let term = self.pole * (pos as f64 - neg as f64);
                 let shift = sin * term;
                 let above = |d: f64| self.above(pos, below, d / (cos * grid.width));
                 let (low, high) = (above(shift + HALF_WIDTH), above(shift - HALF_WIDTH));
-                let ([pos, pos_moment], [neg, neg_moment]) = (total_pos, below.total());
+                let ([pos, pos_moment], [neg, neg_moment]) = (*total_pos, below.total());
                 let difference = pos_moment * neg - pos * neg_moment;
                 let all = Above { weight: pos * neg, difference };
                 let clipped = cos * (low.difference - high.difference)
@@ -247,7 +264,7 @@ impl Trial {
 
     /// The pairs whose scores differ by more than `-offset` cells.
     fn above(&self, pos: usize, neg: &Below, offset: f64) -> Above {
-        let ClassCellSums { weight, moment } = &self.sums[0][pos];
+        let PositiveCells { weight, moment, .. } = &self.positive[pos];
         let n = weight.len();
         let whole = offset.floor();
         // The cells from `first` to `last` have partners that end within the grid.
