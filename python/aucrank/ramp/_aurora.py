@@ -64,11 +64,13 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         Length of the vector of coefficients in widths of the ramp; above 0, at most 1000. With a
         small radius all pairs of rows count about equally, with a large one those whose scores
         differ little. "auto" tries up to five from 1/2 to 5, and takes the smallest whose AUC on
-        the held-out rows is less than a standard error below the best.
+        the held-out rows is less than a standard error below the best. With more than 8,000
+        distinct rows to search on, only the best three of five go on after 25 terms, the best two
+        after 50, and these are compared after 75.
     radius_terms : int or None, default=100
         Maximum number of terms of each search that tries a radius for ``radius="auto"``, at least
         1; the search at the chosen radius continues up to ``max_features``. None, as in the paper,
-        for ``max_features``.
+        for ``max_features``, for all radii and however many rows there are.
     depth : {"quick", "shallow", "standard", "deep"} or dict, default="quick"
         How thoroughly candidates are evaluated; the last three are those of the paper. "quick"
         evaluates as many as "standard", but ascends from the shortlist along one circle only. A
@@ -550,7 +552,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
             with that many terms, the mean over folds, NaN if none were held out;
             ``standard_error``, of its distance below the best, for scores of the same rows
             (DeLong), NaN if only one radius was tried; and ``kept``, true for the chosen one, the
-            smallest within its error of the best.
+            smallest within its error of the best. With many rows, those that went on are compared.
         """
         model = self._fitted_model
         tried = json.loads(model.radii())

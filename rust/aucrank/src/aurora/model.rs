@@ -96,7 +96,8 @@ pub struct TriedRadius {
     pub n_terms: usize,
     /// AUC of the held-out rows with that many terms.
     pub auc: Option<f64>,
-    /// Standard error of its difference from the highest AUC of all radii.
+    /// Standard error of its difference from the highest AUC of the radii that were searched for as
+    /// many terms as any.
     pub standard_error: Option<f64>,
 }
 

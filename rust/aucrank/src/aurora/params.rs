@@ -37,7 +37,8 @@ pub struct AuroraParams {
     /// The statistic of the held-out rows that chooses it.
     pub criterion: SelectionCriterion,
     /// Maximum number of terms of the searches that choose the radius, of which only that of the
-    /// chosen radius continues; at least 1. `None` for `max_features`, as in the paper.
+    /// chosen radius continues; at least 1. `None` for `max_features`, as in the paper, also where
+    /// there are many rows (see [`Radius::Auto`]).
     pub radius_terms: Option<usize>,
     /// A search ends once the smoothed `criterion` of the held-out rows was highest this many terms
     /// ago; at least 1. `None` disables this rule, as in the paper.
@@ -113,6 +114,10 @@ pub enum Radius {
     /// One of at most five from 1/2 to 5: both ends and the middle, then the midpoints around the
     /// one of highest AUC on the held-out rows (DECISIONS A19). The smallest within a standard
     /// error of the best.
+    ///
+    /// With more than 8,000 distinct training rows, unless `radius_terms` is `None`, five equally
+    /// distant ones run a race: the three of highest AUC after 25 terms go on, the two after 50, and
+    /// these are compared after 75.
     Auto,
 }
 
