@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aucrank import RuleList, TreeRank
+from aucrank.data import Dataset
 from aucrank.datasets import load_breast_cancer
 from aucrank.tree import PenalizedPruning
 from numpy.testing import assert_array_equal
@@ -174,3 +175,12 @@ def test_bad_parameters_are_named(params, message):
     X, y = rows_of_both(100)
     with pytest.raises(ValueError, match=message):
         RuleList(**params).fit(X, y)
+
+
+def test_a_data_set_is_fitted_as_its_frame(tmp_path):
+    X, y = rows_of_both(500)
+    X.assign(target=y).to_csv(tmp_path / "rows.csv", index=False)
+    dataset = Dataset.from_csv(tmp_path / "rows.csv", target="target")
+    model = RuleList(random_state=0).fit(dataset)
+    assert model.sampled_rows_ is None
+    assert model.to_text() == RuleList(random_state=0).fit(X, y).to_text()

@@ -7,4 +7,5 @@ MOST_VALUES = {
     "CatBoostClassifier": 500_000,
     "ExplainableBoostingClassifier": 200_000,
     "RankOpt": 1_000_000,
+    "RuleList": 5_000,
 }

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from aucrank import _core
 from aucrank._base.fit_context import FitContext, ParamScope
 from aucrank._base.monotonic import monotonic_directions
+from aucrank._base.sampled_fit import SampledFitMixin
 from aucrank._base.summary import Section
 from aucrank._base.validation_set import ValidationSet
 from aucrank._data.table import Table
@@ -21,12 +22,11 @@ from aucrank.tree._ranking_tree import RankingTree
 from aucrank.tree._splits import OrthogonalSplit
 from aucrank.tree._tree_ranker import TreeRanker
 
-
 # Rules of a list, if their number is not given.
 _USUAL_RULES = 7
 
 
-class RuleList(TreeRanker):
+class RuleList(SampledFitMixin, TreeRanker):
     """Ordered list of a few rules whose strata rank best, searched as a whole.
 
     A row belongs to the stratum of the first rule whose conditions it meets, or to the rest. The
@@ -86,7 +86,7 @@ class RuleList(TreeRanker):
     Attributes
     ----------
     rules_ : Table
-        One row for each rule in the order in which they are asked, then one for the rest.
+        One row for each rule in the order of the list, then one for the rest.
     tree_ : RankingTree
         The list as a tree: each rule splits the rows that reach it, and one side is a leaf.
     pruning_ : Table or None
@@ -95,6 +95,8 @@ class RuleList(TreeRanker):
         Square root of the sum of squared gains of the conditions on each feature, in units of AUC.
     classes_ : ndarray of shape (2,)
         Sorted labels; the second is the class to rank first.
+    sampled_rows_ : tuple of int or None
+        Number of rows learned from and of all rows, where those are a sample of a `Dataset`.
     n_features_in_ : int
         Number of columns seen during :term:`fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -107,15 +109,15 @@ class RuleList(TreeRanker):
 
     Notes
     -----
-    The area of a list is bounded by a sum of values that another curve, the *guide*, gives its
-    strata (see the notes of `TreeRank`). Under a guide, the lists of a beam are continued by the
-    rules that add most: of one and two conditions all are tried, and further conditions are added
-    to the best. Then each condition moves to the feature and place with which the whole list has
-    the largest area, conditions come and go, and neighbouring rules change places, until nothing
-    gains. The guide becomes a mean of the curves found, and the search begins again, four times in
-    all. There is no randomness. On 200 samples of up to 31 rows, lists of two rules of two
-    conditions have on average the area of the best of all lists less .002. More than 30,000 rows
-    are searched on a sample of 20,000; conditions move on all rows.
+    Rules are added to a few lists side by side, one rule after another: those of one and of two
+    conditions are all tried, and further conditions are added to the best. A rule is judged by the
+    bound on the area that the curve of the list itself gives (see the notes of `TreeRank`). After
+    each, every condition moves to the feature and place with which the whole list has the largest
+    area, conditions come and go, and neighbouring rules change places; at last each rule makes way
+    for another while that gains. There is no randomness. On 200 samples of up to 31 rows, lists of
+    one rule are the best of all, and those of two rules of two conditions have on average .003 less
+    than the area of the best. More than 30,000 rows are searched on a sample of 20,000; conditions
+    move on all rows.
 
     A list in which a rule is an *and* of two conditions needs fewer strata than a tree. On rows of
     the fit its area grows with each rule, so the number of rules is cross-validated by default.
@@ -131,12 +133,11 @@ class RuleList(TreeRanker):
     >>> from aucrank import RuleList
     >>> from aucrank.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = RuleList(max_rules=3, pruning=None).fit(X, y)
+    >>> model = RuleList(max_rules=2, pruning=None).fit(X, y)
     >>> print(model.to_text())
-    if mean_concave_points < 0.045295 and compactness_error >= 0.019335: 0 of 112 positive (0.0%)  #4
-    else if worst_perimeter < 107.8 and worst_concave_points < 0.13495: 4 of 222 positive (1.8%)  #3
-    else if worst_perimeter < 117.45 and worst_texture < 27.43: 10 of 36 positive (27.8%)  #2
-    otherwise: 198 of 199 positive (99.5%)  #1
+    if worst_radius < 16.83 and worst_concave_points < 0.1358: 5 of 333 positive (1.5%)  #3
+    else if worst_perimeter < 117.45 and worst_texture < 27.43: 10 of 37 positive (27.0%)  #2
+    otherwise: 197 of 199 positive (99.0%)  #1
     """
 
     def __init__(
@@ -178,7 +179,7 @@ class RuleList(TreeRanker):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
@@ -191,11 +192,15 @@ class RuleList(TreeRanker):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
+        X : array-like, sparse matrix or data frame of shape (n, n_features), or Dataset
             Training data. Data frames of pandas, polars and pyarrow may have categorical columns;
             NaN, None and null are missing values.
-        y : array-like of shape (n,)
-            Labels, two distinct values. The greater one is the class to rank first.
+            A :class:`~aucrank.data.Dataset` has rows that need not fit in memory, and their labels
+            and weights. The fit is that to one frame with a sample of 200,000 distinct rows, as for
+            `LinearRanker`. With fewer rows, the fit is to all.
+        y : array-like of shape (n,), default=None
+            Labels, two distinct values. The greater one is the class to rank first. None where
+            ``X`` is a data set.
         sample_weight : array-like of shape (n,), default=None
             Weight of each row; weight k means the row repeated k times, and weight 0 a row that
             is not there.
@@ -222,8 +227,8 @@ class RuleList(TreeRanker):
         ------
         ValueError
             If a parameter, the data, the labels or the weights are not valid, if there are fewer
-            rows than the strata of ``max_rules`` need, or if there are validation rows and ``pruning`` is another
-            rule.
+            rows than the strata of ``max_rules`` need, or if there are validation rows and
+            ``pruning`` is another rule.
         """
         validation = ValidationSet(X_val, y_val, sample_weight_val)
         return self._fit(X, y, sample_weight, validation, groups=groups, time=time)
@@ -274,7 +279,7 @@ class RuleList(TreeRanker):
 
     @property
     def rules_(self) -> Table:
-        """One row for each rule in the order in which they are asked, then one for the rest.
+        """One row for each rule in the order of the list, then one for the rest.
 
         Columns: ``rule``, its conditions; ``size`` and ``n_pos``, weight of the training rows of
         its stratum and of the positive ones; ``eta``, their share; ``lift``, that share divided by

@@ -28,9 +28,9 @@ const RACE_RADII: [f64; MOST_RADII] =
 ///
 /// On ten sets of 13,000 to 20,000 rows, two splits each, this gained .02 +- .04 points of AUC over
 /// 100 terms for each of five radii, at half the terms. Fewer lost: the best radius after 50 terms
-/// .12 +- .14 points (2.7 on `amazon_access`), the best two after 12 terms .07 +- .09. So did fewer
-/// rows: a sample of 8,000 favours short radii, .05 +- .08 points after 100 terms and .10 +- .05
-/// after 50.
+/// .12 +- .14 points (2.7 on `amazon_access`), the best three after 12 terms and two after 50 .07 +-
+/// .09. So did fewer rows: a sample of 8,000 favours short radii, .06 +- .08 points after 100 terms
+/// and .10 +- .05 after 50.
 const RACE: [(usize, usize); 3] = [(25, 3), (50, 2), (75, 1)];
 
 /// Fits `AURORA`.
