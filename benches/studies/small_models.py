@@ -5,7 +5,7 @@
         [--picture small_models.png]
 
 Each FOLDER holds Parquet files with columns and a 0/1 column `target`. Sizes are numbers of leaves
-or of terms (4, 8, 16 and 30), and numbers of features (3, 5 and 8). Models of
+or of terms (4, 8, 16 and 30; of lists 4 and 8), and numbers of features (3, 5 and 8). Models of
 other packages are left out where these are not installed: `imodels` for FIGS, `fasterrisk`,
 `interpret` for EBM, and `optbinning`. AutoScore is that of `small_scores`. Logistic regression
 has the features that raise its likelihood most, one after another; EBM those that are most
@@ -26,7 +26,7 @@ from time import perf_counter
 
 import numpy as np
 import pandas as pd
-from aucrank import AURORA, IntegerScore, TreeRank
+from aucrank import AURORA, IntegerScore, RuleList, TreeRank
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
@@ -76,17 +76,17 @@ class OfScores:
         return self.scores_of(*self.rows_, X, [self.size])[self.size]
 
 
-class SearchedTree:
-    """A tree that is searched, of no more leaves than the rows allow."""
+class Searched:
+    """A tree or a list that is searched, of no more strata than the rows allow."""
 
-    def __init__(self, size):
+    def __init__(self, make, size):
+        self.make = make
         self.size = size
 
     def fit(self, X, y):
         """Learn from a frame and 0/1 labels."""
         most = min(self.size, len(y) // TreeRank().min_samples_leaf)
-        model = TreeRank(search="lookahead", max_leaves=most, random_state=0, n_jobs=1)
-        self.model_ = model.fit(X, y)
+        self.model_ = self.make(most).set_params(random_state=0, n_jobs=1).fit(X, y)
         return self
 
     def decision_function(self, X):
@@ -151,7 +151,10 @@ def figs(size):
 #: Makers of unfitted models of a size, by what is counted.
 MODELS = {
     "leaves or terms": {
-        "TreeRank, searched": SearchedTree,
+        "TreeRank, searched": lambda n: Searched(
+            lambda most: TreeRank(search="lookahead", max_leaves=most), n
+        ),
+        "RuleList": lambda n: Searched(lambda most: RuleList(max_rules=most - 1), n),
         "TreeRank, grown": lambda n: TreeRank(max_leaves=n, random_state=0, n_jobs=1),
         "AURORA": lambda n: AURORA(max_features=n, n_jobs=1),
         "scikit-learn's tree": lambda n: of_columns(
@@ -178,6 +181,8 @@ NEEDS = {
 }
 
 SIZES = {"leaves or terms": LEAVES, "features": FEATURES}
+#: The largest size of models whose fits take long.
+MOST = {"RuleList": 8}
 #: The model of ours that others are compared with.
 OURS = {"leaves or terms": "TreeRank, searched", "features": "IntegerScore"}
 KEYS = ["set", "fold", "model", "size"]
@@ -192,7 +197,8 @@ def measure(sets, options):
                 for kind, models in MODELS.items():
                     for model, make in models.items():
                         for size in SIZES[kind] if model in options.models else ():
-                            if (name, fold, model, size) in known:
+                            is_large = size > MOST.get(model, size)
+                            if is_large or (name, fold, model, size) in known:
                                 continue
                             begin = perf_counter()
                             fitted = make(size).fit(X.iloc[train], y[train])
@@ -234,6 +240,7 @@ def report(found, batch_of):
                     lines.append(f"{size} {kind}, over {model}, {len(ours)} sets: {gains}")
                 cells.append(cell)
             took = " to ".join(f"{seconds[model, size]:.2g}" for size in (sizes[0], sizes[-1]))
+            cells += [""] * (len(SIZES[kind]) - len(cells))
             print("| " + " | ".join([model, *cells, took]) + " |")
     print("\nIn brackets the gain over the model, with its standard error over the sets.")
     print("\n".join(lines))
@@ -251,7 +258,7 @@ def draw(found, path):
             if of_model.empty:
                 continue
             means = of_model.groupby(["size", "set"])["auc"].mean().groupby("size").mean()
-            is_ours = model.startswith(("TreeRank", "AURORA", "IntegerScore"))
+            is_ours = model.startswith(("TreeRank", "RuleList", "AURORA", "IntegerScore"))
             style = "o-" if is_ours else "s--"
             axis.plot(means.index, 100 * means, style, label=model)
         axis.set(xlabel=kind, xticks=SIZES[kind])

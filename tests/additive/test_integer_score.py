@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 from aucrank import IntegerScore, load
 from aucrank.datasets import load_breast_cancer
+from scipy.optimize import minimize
+from scipy.special import expit, xlogy
 from scipy.stats import binomtest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -256,3 +258,24 @@ def test_the_calculator_has_all_lines_and_the_scale_of_the_score():
     log_odds = scale["sign"] * (totals - scale["offset"]) / scale["factor"]
     assert 1 / (1 + np.exp(-log_odds)) == pytest.approx(score.predict_proba(rows)[:, 1])
     assert {int(points) for points in re.findall(r'data-points="(\d+)"', page)} == set(totals)
+
+
+def test_log_odds_are_shrunk_by_the_number_of_questions():
+    score = IntegerScore(max_features=3).fit(X, Y)
+    points = score.points(X)
+    n_pos, n_neg = Y.sum(), (1 - Y).sum()
+    target = np.where(Y == 1, (n_pos + 1) / (n_pos + 2), 1 / (n_neg + 2))
+
+    def loss(line):
+        p = expit(line[0] + line[1] * points)
+        return -(xlogy(target, p) + xlogy(1 - target, 1 - p)).sum()
+
+    intercept, slope = minimize(loss, [0.0, 0.1], method="Nelder-Mead", tol=1e-12).x
+    p, share = expit(intercept + slope * points), Y.mean()
+    likelihood = np.where(Y == 1, np.log(p), np.log1p(-p)).sum()
+    ratio = 2 * (likelihood - n_pos * np.log(share) - n_neg * np.log(1 - share))
+    kept = ratio / (ratio + 8 * score.n_questions_)
+    log_odds = score.decision_function(X)
+    shrunk = (np.ptp(log_odds) / np.ptp(points)) / slope
+    assert shrunk == pytest.approx(kept, rel=1e-4)
+    assert score.predict_proba(X)[:, 1].mean() == pytest.approx(p.mean(), rel=1e-6)
