@@ -85,7 +85,7 @@ class Searched:
 
     def fit(self, X, y):
         """Learn from a frame and 0/1 labels."""
-        most = min(self.size, len(y) // TreeRank().min_samples_leaf)
+        most = min(self.size, len(y) // self.make(self.size).min_samples_leaf)
         self.model_ = self.make(most).set_params(random_state=0, n_jobs=1).fit(X, y)
         return self
 

