@@ -120,8 +120,8 @@ class RuleList(SampledFitMixin, TreeRanker):
     move on all rows.
 
     On 25 real data sets, lists of 4 and 8 strata rank other rows as well as trees of as many leaves
-    that are searched. Strata of at least 10 rows gained .37 ± .17 points over 5, a choice that any
-    24 of the sets make for the other one; 20 rows gained nothing, and neither did single conditions.
+    that are searched. Strata of at least 10 rows gained .37 ± .17 points over 5, and for each set
+    all others choose them; 20 rows gained nothing, and neither did single conditions.
 
     References
     ----------
