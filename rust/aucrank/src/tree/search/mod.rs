@@ -96,6 +96,7 @@ pub(super) fn search<R: RowTally + Copy>(
         let mut rules = best_list(&coarse, most_conditions, limits, interrupt)?;
         rules.iter_mut().flatten().for_each(|condition| condition.cut = place(condition.cut));
         let mut moved = MovedList::new(&fine, rules, most_conditions, grow.max_fpr);
+        moved.drop_refused();
         moved.improve(MOST_ROUNDS, interrupt)?;
         let tree = to_tree(&fine, &moved.into_rules(), &tests, &sample.frame);
         return Ok(SearchedTree { tree, bound: None, near_best: Vec::new() });

@@ -74,13 +74,22 @@ impl<'a, T: Tally> MovedList<'a, T> {
         self.of_rules([&self.rules[..number], &self.rules[number + 1..]].concat())
     }
 
-    /// Becomes another list if that has a larger area, and returns whether.
+    /// Becomes another list if that is allowed and has a larger area, and returns whether.
     pub(super) fn take_better(&mut self, other: &Self) -> bool {
-        let is_better = other.area > self.area + ROUNDING;
+        let is_better = other.area > self.area + ROUNDING
+            && other.is_allowed(&other.rules, &other.sums_of(&other.rules));
         if is_better {
             self.clone_from(other);
         }
         is_better
+    }
+
+    /// Drops the last rules until the list is allowed, which it need not be on more rows than it
+    /// was searched on.
+    pub(super) fn drop_refused(&mut self) {
+        while !self.is_allowed(&self.rules, &self.sums_of(&self.rules)) && self.n_rules() > 0 {
+            *self = self.without_rule(self.n_rules() - 1);
+        }
     }
 
     pub(super) fn n_rules(&self) -> usize {

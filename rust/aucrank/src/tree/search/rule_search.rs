@@ -1,5 +1,6 @@
-//! The list of a few rules with a large area: under a guide, each list of a beam is continued by
-//! the rules whose strata add most, one condition after another; then its conditions move.
+//! The list of a few rules with a large area: each list of a beam is continued by the rules that add
+//! most by the slopes of its own curve, and its conditions move; then each rule makes way for
+//! another.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
