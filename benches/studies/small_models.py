@@ -5,12 +5,12 @@
         [--picture small_models.png]
 
 Each FOLDER holds Parquet files with columns and a 0/1 column `target`. Sizes are numbers of leaves
-or of terms (4, 8, 16 and 30; of lists 4 and 8), and numbers of features (3, 5 and 8). Models of
-other packages are left out where these are not installed: `imodels` for FIGS, `fasterrisk`,
-`interpret` for EBM, and `optbinning`. AutoScore is that of `small_scores`. Logistic regression
-has the features that raise its likelihood most, one after another; EBM those that are most
-important in an EBM of all, without pairs; a card of optbinning those of the largest information
-value.
+or of terms (4, 8, 16 and 30; of lists and GOSDT 4 and 8), and numbers of features (3, 5 and 8).
+Models of other packages are left out where these are not installed: `imodels` for FIGS, `gosdt`,
+`fasterrisk`, `interpret` for EBM, and `optbinning`. AutoScore is that of `small_scores`. Logistic
+regression has the features that raise its likelihood most, one after another; EBM those that are
+most important in an EBM of all, without pairs; a card of optbinning those of the largest
+information value.
 
 Every fold of a set, model and size is a row of the results, written as soon as it is known: a run
 that is broken off goes on where it was, and without a folder the results are only shown. The
@@ -33,6 +33,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from benches.common.data import load_batches, with_categories
+from benches.common.optimal_trees import OptimalTree
 from benches.common.over_sets import gain_in_points, gains_of_batches
 from benches.common.results import resumed
 from benches.common.rivals import OptbinningCard, ebm, is_installed, of_columns, score_of
@@ -161,6 +162,7 @@ MODELS = {
             DecisionTreeClassifier(max_leaf_nodes=n, min_samples_leaf=20, random_state=0)
         ),
         "FIGS": figs,
+        "GOSDT": lambda n: of_columns(OptimalTree(n)),
     },
     "features": {
         "IntegerScore": lambda n: IntegerScore(max_features=n, n_jobs=1),
@@ -175,6 +177,7 @@ MODELS = {
 #: Packages that models of others need.
 NEEDS = {
     "FIGS": "imodels",
+    "GOSDT": "gosdt",
     "FasterRisk": "fasterrisk",
     "EBM": "interpret",
     "optbinning": "optbinning",
@@ -182,7 +185,7 @@ NEEDS = {
 
 SIZES = {"leaves or terms": LEAVES, "features": FEATURES}
 #: The largest size of models whose fits take long.
-MOST = {"RuleList": 8}
+MOST = {"RuleList": 8, "GOSDT": 8}
 #: The model of ours that others are compared with.
 OURS = {"leaves or terms": "TreeRank, searched", "features": "IntegerScore"}
 KEYS = ["set", "fold", "model", "size"]
