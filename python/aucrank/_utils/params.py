@@ -145,6 +145,17 @@ def check_choice(value: Any, name: str, choices: Collection[str | None]) -> Any:
     return value
 
 
+def check_time_limit(value: Any) -> float | None:
+    """Return the limit on the seconds of a fit, None for no limit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not a finite number above 0 or None.
+    """
+    return check_real(value, "time_limit", low=0.0, low_open=True, high_open=True, optional=True)
+
+
 def check_max_features(value: Any, n_features: int) -> int | None:
     """Return how many features are drawn for each stump, or None for all of them.
 

@@ -34,6 +34,7 @@ from aucrank._utils.params import (
     check_int,
     check_max_features,
     check_real,
+    check_time_limit,
 )
 from aucrank._utils.threads import threads_for
 from aucrank._utils.words import area_up_to, plural
@@ -510,9 +511,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             rate = check_real(rate, "learning_rate", low=0.0, high=1.0, low_open=True)
         first_leaves, *other_leaves = self._numbers_of_leaves()
         max_depth = check_int(self.max_depth, "max_depth", low=1, optional=True)
-        check_real(
-            self.time_limit, "time_limit", low=0.0, low_open=True, high_open=True, optional=True
-        )
+        check_time_limit(self.time_limit)
         n_bags = self._bags()
         return {
             "loss": check_choice(self.loss, "loss", _LOSSES),

@@ -42,7 +42,7 @@ from aucrank._data.table import Table
 from aucrank._data.weights import class_factors, weigh_classes
 from aucrank._export.links import Link, LogOdds
 from aucrank._utils.keywords import suggests_keywords
-from aucrank._utils.params import check_bool, check_choice, check_int, check_real
+from aucrank._utils.params import check_bool, check_choice, check_int, check_real, check_time_limit
 from aucrank._utils.threads import effective_n_threads
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
@@ -265,9 +265,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         if self.members is not None:
             check_members(self.members)
         self._folds()
-        check_real(
-            self.time_limit, "time_limit", low=0.0, low_open=True, high_open=True, optional=True
-        )
+        check_time_limit(self.time_limit)
         shrinkage = check_real(self.shrinkage, "shrinkage", low=0.0, high_open=True)
         return {"shrinkage": shrinkage, "half_width": 1.0}
 

@@ -15,7 +15,7 @@ from aucrank._base.validation_set import ValidationSet
 from aucrank._data.table import Table
 from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.numbers import rounded
-from aucrank._utils.params import binning_params, check_int, check_real
+from aucrank._utils.params import binning_params, check_int, check_real, check_time_limit
 from aucrank._utils.words import plural
 from aucrank.tree._pruning import PenalizedPruning, pruning_rule
 from aucrank.tree._ranking_tree import RankingTree
@@ -237,9 +237,7 @@ class RuleList(SampledFitMixin, TreeRanker):
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         n_rules = check_int(self.max_rules, "max_rules", low=1, high=99, optional=True)
         least = check_int(self.min_samples_leaf, "min_samples_leaf", low=1)
-        check_real(
-            self.time_limit, "time_limit", low=0.0, low_open=True, high_open=True, optional=True
-        )
+        check_time_limit(self.time_limit)
         assert least is not None
         rule = pruning_rule(self.pruning, OrthogonalSplit())
         if isinstance(rule, PenalizedPruning):

@@ -23,6 +23,7 @@ from aucrank._utils.params import (
     check_int,
     check_max_features,
     check_real,
+    check_time_limit,
 )
 from aucrank.data._dataset import refuse_for_dataset
 from aucrank.data._stored import Rows
@@ -374,9 +375,7 @@ class TreeRank(KeepsModels, TreeRanker):
         search = check_choice(self.search, "search", ("greedy", "lookahead", "optimal"))
         lookahead = check_int(self.lookahead, "lookahead", low=1)
         n_bins = check_int(self.search_bins, "search_bins", low=2, high=255)
-        check_real(
-            self.time_limit, "time_limit", low=0.0, low_open=True, high_open=True, optional=True
-        )
+        check_time_limit(self.time_limit)
         if search == "greedy":
             return None
         is_penalized = isinstance(pruning, PenalizedPruning)

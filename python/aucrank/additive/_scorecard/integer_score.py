@@ -20,7 +20,7 @@ from aucrank._data.schema import Schema
 from aucrank._data.table import Table, whole
 from aucrank._data.weights import check_weight, number_of_rows
 from aucrank._utils.keywords import suggests_keywords
-from aucrank._utils.params import check_bool, check_choice, check_int, check_real
+from aucrank._utils.params import check_bool, check_choice, check_int, check_real, check_time_limit
 from aucrank._utils.shares import wilson
 from aucrank.additive._bins import least_share, special_by_column
 from aucrank.additive._scorecard.parsimony import Parsimony
@@ -232,9 +232,7 @@ class IntegerScore(SampledFitMixin, PointsCard):
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         most = check_int(self.max_features, "max_features", low=1)
         n_questions = check_int(self.max_questions, "max_questions", low=1, optional=True)
-        check_real(
-            self.time_limit, "time_limit", low=0.0, low_open=True, high_open=True, optional=True
-        )
+        check_time_limit(self.time_limit)
         schema = scope.schema
         required = _columns(self.required_features, "required_features", schema)
         excluded = _columns(self.excluded_features, "excluded_features", schema)

@@ -14,6 +14,11 @@ pub(super) const ROUNDING: f64 = 1e-12;
 /// A step of a curve: shares of all negative and of all positive rows.
 pub(super) type CurveStep = [f64; 2];
 
+/// The step of some rows, given the sums of all.
+pub(super) fn step_of(sums: ClassSums, total: ClassSums) -> CurveStep {
+    [sums.neg as f64 / total.neg as f64, sums.pos as f64 / total.pos as f64]
+}
+
 /// Where a step points: from 0, to the right, to 1, upwards.
 #[inline]
 fn direction([neg, pos]: CurveStep) -> f64 {

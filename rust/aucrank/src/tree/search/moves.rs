@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::area_slopes::{CurveStep, ROUNDING, area};
+use super::area_slopes::{CurveStep, ROUNDING, area, step_of};
 use super::lookahead::PlacedTree;
 use super::places::{PlaceCut, PlaceTests, PlacedRows};
 use crate::data::{ClassSums, Tally};
@@ -105,8 +105,7 @@ impl<'a, T: Tally> MovedTree<'a, T> {
     }
 
     fn step(&self, sums: ClassSums) -> CurveStep {
-        let share = |part: u64, all: u64| part as f64 / all as f64;
-        [share(sums.neg, self.total.neg), share(sums.pos, self.total.pos)]
+        step_of(sums, self.total)
     }
 
     /// Area under the curve.

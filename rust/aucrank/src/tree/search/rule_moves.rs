@@ -2,7 +2,7 @@
 //! with which the whole list has the largest area, while all others stay; conditions also come and
 //! go, and neighbouring rules change places, until nothing gains.
 
-use super::area_slopes::{AreaSlopes, CurveStep, ROUNDING, area};
+use super::area_slopes::{AreaSlopes, CurveStep, ROUNDING, area, step_of};
 use super::places::{PlaceCut, PlacedRows};
 use super::rule_list::{PlaceCondition, PlaceRule, first_met, meets, ranks_first};
 use crate::data::{ClassSums, Tally};
@@ -135,10 +135,7 @@ impl<'a, T: Tally> MovedList<'a, T> {
     }
 
     fn steps(&self, sums: &[ClassSums]) -> Vec<CurveStep> {
-        let share = |part: u64, all: u64| part as f64 / all as f64;
-        let step =
-            |sums: &ClassSums| [share(sums.neg, self.total.neg), share(sums.pos, self.total.pos)];
-        sums.iter().map(step).collect()
+        sums.iter().map(|&sums| step_of(sums, self.total)).collect()
     }
 
     fn area_of(&self, sums: &[ClassSums]) -> f64 {

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
-use super::area_slopes::{AreaSlopes, ROUNDING};
+use super::area_slopes::ROUNDING;
 use super::lookahead::{Lookahead, SearchNode};
 use super::params::SearchExtent;
 use super::places::PlacedRows;
@@ -105,7 +105,7 @@ fn continued<'a, T: Tally>(
         (list.rows, list.most_conditions, &AtomicBool::new(false));
     let extent = SearchExtent::Rules(most_conditions);
     let growth = Lookahead { rows, slopes: &slopes, extent, interrupt, is_cut_short };
-    let search = RuleSearch { rows, slopes: &slopes, most_conditions, width, growth };
+    let search = RuleSearch { growth, most_conditions, width };
     parallel::try_map(search.next_rules(&rest)?, |next| {
         let mut longer = list.with_rule(next.rule);
         longer.improve(n_rounds, interrupt)?;
@@ -115,13 +115,11 @@ fn continued<'a, T: Tally>(
 
 /// Searches lists by the values of their strata.
 struct RuleSearch<'a, T> {
-    rows: &'a PlacedRows<T>,
-    slopes: &'a AreaSlopes,
+    /// Has the rows and the slopes, and knows which features to try.
+    growth: Lookahead<'a, T>,
     most_conditions: usize,
     /// Number of rules that are kept.
     width: usize,
-    /// Knows which features to try.
-    growth: Lookahead<'a, T>,
 }
 
 impl<T: Tally> RuleSearch<'_, T> {
@@ -129,7 +127,7 @@ impl<T: Tally> RuleSearch<'_, T> {
     /// tried in all ways, and the best are continued.
     fn next_rules(&self, rows: &[u32]) -> Result<Vec<NextRule>, RankError> {
         self.growth.interrupt.check()?;
-        let (cells, total) = (self.rows.histogram(rows), self.rows.sums(rows));
+        let (cells, total) = (self.growth.rows.histogram(rows), self.growth.rows.sums(rows));
         let mut found = Vec::new();
         self.conditions(&[], &cells, total, total, |next| found.push(next.rule_after(&[])));
         if self.most_conditions > 1 {
@@ -143,10 +141,14 @@ impl<T: Tally> RuleSearch<'_, T> {
             let longest = found.iter().filter(|next| next.rule.len() == length);
             let continued: Vec<NextRule> = longest
                 .filter_map(|NextRule { rule, of_rule, .. }| {
-                    let is_met = |row: &&u32| meets(self.rows, rule.iter().copied(), **row);
+                    let is_met = |row: &&u32| meets(self.growth.rows, rule.iter().copied(), **row);
                     let met: Vec<u32> = rows.iter().filter(is_met).copied().collect();
-                    let best =
-                        self.best_condition(rule, &self.rows.histogram(&met), *of_rule, total);
+                    let best = self.best_condition(
+                        rule,
+                        &self.growth.rows.histogram(&met),
+                        *of_rule,
+                        total,
+                    );
                     best.map(|best| best.rule_after(rule))
                 })
                 .collect();
@@ -166,25 +168,25 @@ impl<T: Tally> RuleSearch<'_, T> {
         total: ClassSums,
         mut visit: impl FnMut(NextCondition),
     ) {
-        let least = self.rows.least.max(1);
+        let least = self.growth.rows.least.max(1);
         let mut rule = others.to_vec();
         // The first two conditions are tried in one order.
         let first = if let [other] = others { other.cut.feature } else { 0 };
-        self.rows.divisions(first, cells, |cut, low| {
+        self.growth.rows.divisions(first, cells, |cut, low| {
             for (is_low, of_rule) in [(true, low), (false, met - low)] {
                 let rest = total - of_rule;
                 if of_rule.rows < least || rest.rows < least || of_rule.rows == met.rows {
                     continue;
                 }
                 let condition = PlaceCondition { cut, is_low };
-                if self.rows.has_directions() {
+                if self.growth.rows.has_directions() {
                     rule.truncate(others.len());
                     rule.push(condition);
-                    if ranks_first(self.rows, &rule, of_rule, rest).is_none() {
+                    if ranks_first(self.growth.rows, &rule, of_rule, rest).is_none() {
                         continue;
                     }
                 }
-                let value = self.slopes.value(of_rule) + self.slopes.value(rest);
+                let value = self.growth.slopes.value(of_rule) + self.growth.slopes.value(rest);
                 visit(NextCondition { condition, of_rule, value });
             }
         });
@@ -211,7 +213,7 @@ impl<T: Tally> RuleSearch<'_, T> {
     fn pairs(&self, feature: usize, node: SearchNode<'_, T>) -> Result<Vec<NextRule>, RankError> {
         let mut pairs = Vec::new();
         node.at_each_cut(
-            self.rows,
+            self.growth.rows,
             feature,
             |_, _, _| true,
             |cut, sides| {
