@@ -207,7 +207,7 @@ PARAMS: dict[str, dict[str, Values]] = {
         "radius_terms": [1, 3, None],
         "n_iter_no_change": [1, 3, None],
         "depth": ["quick", "shallow", {"shortlist": 3, "midpoints": 5, "combined": 4}],
-        "selection": ["validation", "cv", None],
+        "selection": ["auto", "validation", "cv", None],
         "criterion": ["auc", "ramp"],
         "validation_fraction": [0.25, 0.5],
         "n_folds": [2, 4],

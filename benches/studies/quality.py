@@ -33,7 +33,17 @@ from time import perf_counter, process_time
 
 import numpy as np
 import pandas as pd
-from aucrank import GradientBoostingRanker, LinearRanker, RankingEnsemble, RankingForest
+from aucrank import (
+    AURORA,
+    RIMARC,
+    GradientBoostingRanker,
+    IntegerScore,
+    LinearRanker,
+    RankingEnsemble,
+    RankingForest,
+    Scorecard,
+    TreeRank,
+)
 from aucrank.ensemble._presets import members_of
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -104,6 +114,12 @@ OURS = {
     "random cuts": lambda: RankingForest(
         cuts="random", bootstrap=False, min_samples_leaf=1, random_state=0
     ),
+    "additive": lambda: GradientBoostingRanker.additive(random_state=0),
+    "scorecard": Scorecard,
+    "integer score": IntegerScore,
+    "terms": lambda: AURORA(random_state=0),
+    "tree": lambda: TreeRank(random_state=0),
+    "table": RIMARC,
 }
 #: What the default ensemble is made of.
 MEMBERS = ["gradient boosting", "linear", "random cuts"]

@@ -157,7 +157,7 @@ MODELS = {
         ),
         "RuleList": lambda n: Searched(lambda most: RuleList(max_rules=most - 1), n),
         "TreeRank, grown": lambda n: TreeRank(max_leaves=n, random_state=0, n_jobs=1),
-        "AURORA": lambda n: AURORA(max_features=n, n_jobs=1),
+        "AURORA": lambda n: AURORA(max_features=n, n_jobs=1, random_state=0),
         "scikit-learn's tree": lambda n: of_columns(
             DecisionTreeClassifier(max_leaf_nodes=n, min_samples_leaf=20, random_state=0)
         ),

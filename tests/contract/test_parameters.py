@@ -233,7 +233,7 @@ OWN = {
         {"shortlist": np.int64(1)},
         UserDict({"circles": 2}),
     ],
-    ("AURORA", "selection"): [*texts("validation", "cv"), None],
+    ("AURORA", "selection"): [*texts("auto", "validation", "cv"), None],
     ("AURORA", "criterion"): texts("auc", "ramp"),
     ("AURORA", "feature_types"): [
         list(KINDS),

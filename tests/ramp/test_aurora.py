@@ -60,7 +60,8 @@ MODELS = {
     "folds": AURORA(**QUICK, selection="cv", n_folds=3),
     "all": AURORA(**QUICK, selection=None),
     "singles": AURORA(**QUICK, order=1),
-    "radii": AURORA(**(QUICK | {"radius": "auto"})),
+    "radii": AURORA(**(QUICK | {"radius": "auto", "selection": "validation"})),
+    "few rows": AURORA(**(QUICK | {"radius": "auto"})),
     "top": AURORA(**QUICK, max_fpr=0.2),
     "top, folds": AURORA(**QUICK, max_fpr=0.2, selection="cv", n_folds=3),
     "top, all": AURORA(**QUICK, max_fpr=0.2, selection=None),
@@ -436,8 +437,8 @@ def test_the_picture_of_the_path_shows_its_numbers(model, plt):
         lines = {line.get_label(): line for line in axes.lines}
         assert_array_equal(lines["training rows"].get_ydata(), model.path_[f"train_{name}"])
         assert f"{model.n_terms_} terms kept" in lines
-        assert ("rows held out" in lines) == (model.selection is not None)
-        if model.selection is not None:
+        assert ("rows held out" in lines) == ("smoothed" in model.path_)
+        if "rows held out" in lines:
             held_out = lines["rows held out"].get_ydata()
             assert_array_equal(held_out, model.path_[f"validation_{name}"])
     _, axes = plt.subplots(1, 2)
@@ -616,8 +617,10 @@ def test_nothing_to_learn_gives_equal_scores_and_one_warning():
         model.plot_path()
 
 
-@pytest.mark.parametrize("selection", ["validation", "cv"])
-@pytest.mark.parametrize("radius", ["auto", 2.0])
+@pytest.mark.parametrize(
+    ("selection", "radius"),
+    [("validation", "auto"), ("validation", 2.0), ("cv", "auto"), ("cv", 2.0), ("auto", 2.0)],
+)
 def test_one_row_of_a_class_is_not_held_out(selection, radius):
     X, y = np.arange(30.0)[:, None], np.arange(30) == 29
     model = AURORA(selection=selection, radius=radius)
@@ -627,6 +630,67 @@ def test_one_row_of_a_class_is_not_held_out(selection, radius):
     assert model.score(X, y) > 0.95
     assert "validation_auc" not in model.path_
     assert np.isnan(model.radii_["validation_auc"]).all()
+
+
+FEW = {"depth": "shallow", "max_features": 40, "random_state": 0}
+
+
+def numbers(n):
+    """Distinct rows, whose class depends on two of three columns."""
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 3))
+    return X, X[:, 0] + (X[:, 1] > 0) + rng.normal(size=n) > 0.5
+
+
+def test_of_a_thousand_rows_none_is_held_out():
+    X, y = numbers(1000)
+    few = AURORA(**FEW).fit(X, y)
+    assert (few.radius_, few.n_terms_) == (0.5, 30)
+    assert "validation_auc" not in few.path_
+    all_rows = AURORA(**(FEW | {"max_features": 30}), radius=0.5, selection=None)
+    expected = scores(all_rows, X, y)
+    assert_array_equal(few.decision_function(X), expected)
+    # Copies are no more rows, whether they are listed or weights.
+    assert_array_equal(scores(AURORA(**FEW), np.r_[X, X], np.r_[y, y])[:1000], expected)
+    assert_array_equal(scores(AURORA(**FEW), X, y, sample_weight=np.full(1000, 2.0)), expected)
+
+
+@pytest.mark.parametrize("reason", ["rows", "groups", "time", "radius"])
+def test_rows_are_held_out_where_there_are_more_or_they_are_to_be(reason):
+    X, y = numbers(1001 if reason == "rows" else 600)
+    rows = np.arange(len(X))
+    fit = {"groups": {"groups": rows // 3}, "time": {"time": rows}}.get(reason, {})
+    params = FEW | ({"radius": 0.5} if reason == "radius" else {}) | {"max_features": 8}
+    found = AURORA(**params).fit(X, y, **fit)
+    held_out = AURORA(**params, selection="validation").fit(X, y, **fit)
+    assert "validation_auc" in found.path_
+    assert_array_equal(found.decision_function(X), held_out.decision_function(X))
+    assert_array_equal(found.path_["smoothed"], held_out.path_["smoothed"])
+
+
+@pytest.mark.parametrize(("n", "held_out"), [(900, False), (1100, True)])
+def test_of_a_few_contents_each_copy_is_a_row(n, held_out):
+    rng = np.random.default_rng(n)
+    X = rng.integers(0, 5, (n, 1)).astype(float)
+    y = rng.random(n) < 0.2 + 0.1 * X[:, 0]
+    fitted = AURORA(**FEW).fit(X, y)
+    assert ("validation_auc" in fitted.path_) == held_out
+    values, counts = np.unique(np.c_[X, y], axis=0, return_counts=True)
+    weighted = AURORA(**FEW).fit(values[:, :1], values[:, 1] == 1, sample_weight=counts)
+    assert_array_equal(weighted.decision_function(X), fitted.decision_function(X))
+
+
+def test_a_search_on_few_rows_goes_on_as_it_began():
+    X, y = numbers(300)
+    warm = AURORA(**FEW, warm_start=True).set_params(max_features=10).fit(X, y)
+    once = AURORA(**FEW).fit(X, y)
+    for most in (20, 60, 90):
+        warm.set_params(max_features=most).fit(X, y)
+    assert_array_equal(warm.decision_function(X), once.decision_function(X))
+    # Rows that have been held out stay so, with whatever rows follow.
+    warm = AURORA(**(FEW | {"max_features": 4}), warm_start=True).fit(*numbers(1500))
+    warm.set_params(max_features=8).fit(X, y)
+    assert "validation_auc" in warm.path_
 
 
 def test_fewer_rows_than_folds_raise_a_warning():

@@ -41,6 +41,9 @@ _LEAST = {"shortlist": 1, "midpoints": 0, "combined": 0, "circles": 1}
 #: Initial minimum gain of a term in the ramp statistic (DECISIONS A16).
 _FIRST_GAIN = 0.01
 
+#: Radius of a search on few rows, none of which is held out.
+_FEW_RADIUS = 0.5
+
 
 class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
     """Linear score over binary terms that maximises the ramp statistic, a smoothed AUC.
@@ -64,7 +67,8 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         Length of the vector of coefficients in widths of the ramp; above 0, at most 1000. With a
         small radius all pairs of rows count about equally, with a large one those whose scores
         differ little. "auto" tries up to five from 1/2 to 5, and takes the smallest whose AUC on
-        the held-out rows is less than a standard error below the best. With more than 8,000
+        the held-out rows is less than a standard error below the best; with few rows see
+        ``selection``. With more than 8,000
         distinct rows to search on, only the best three of five go on after 25 terms, the best two
         after 50, and these are compared after 75.
     radius_terms : int or None, default=100
@@ -79,20 +83,22 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         measure), ``combined`` (terms of one feature that are combined in pairs) and ``circles``
         (great circles of an ascent from the shortlist, at least 1); absent ones are those of
         "standard".
-    selection : {"validation", "cv"} or None, default="validation"
+    selection : {"auto", "validation", "cv"} or None, default="auto"
         How the number of terms is chosen. "validation": by the ranking of held-out rows, smoothed
         by a triangular window of 15 terms (sec. 3.5 of [1]_); the coefficients of the terms are
         then optimised on all rows. "cv": by the mean over folds, each held out in turn; that many
         terms are then searched for on all rows. None keeps all terms, found on all rows; it needs a
-        ``radius``.
+        ``radius``. "auto": with at most 1,000 distinct rows, where those held out would be missed
+        more than the choice gains, all terms of all rows, at most 30, at a radius of 1/2; with
+        more rows, with ``groups`` or ``time``, or with a ``radius``, "validation".
     criterion : {"auc", "ramp"}, default="auc"
         Measure of the ranking of held-out rows: their AUC, or their ramp statistic as in the paper.
         With a small ``radius`` the ramp statistic also rises with the differences of scores, and
         keeps fewer terms: on forest cover with 6,000 rows 60 instead of 200, at an AUC lower by 0.4
         in a hundred.
     validation_fraction : float, default=0.25
-        Share of the distinct rows of each class that is held out, for ``selection="validation"``;
-        above 0 and below 1.
+        Share of the distinct rows of each class that is held out, for ``selection="validation"``
+        and "auto"; above 0 and below 1.
     n_folds : int, default=4
         Number of folds, for ``selection="cv"``; from 2 to 65,534.
     n_iter_no_change : int or None, default=80
@@ -259,7 +265,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         radius: float | str = "auto",
         radius_terms: int | None = 100,
         depth: Any = "quick",
-        selection: str | None = "validation",
+        selection: str | None = "auto",
         criterion: str = "auc",
         validation_fraction: float = 0.25,
         n_folds: int = 4,
@@ -346,7 +352,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         }
 
     def _selection(self) -> Any:
-        choices = ("validation", "cv", None)
+        choices = ("auto", "validation", "cv", None)
         chosen = check_choice(self.selection, "selection", choices)
         fraction = check_real(
             self.validation_fraction,
@@ -359,7 +365,11 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         n_folds = check_int(self.n_folds, "n_folds", low=2, high=65_534)
         if chosen is None:
             return "keep"
-        return {"hold_out": fraction} if chosen == "validation" else {"cross_validation": n_folds}
+        return {
+            "auto": {"auto": fraction},
+            "validation": {"hold_out": fraction},
+            "cv": {"cross_validation": n_folds},
+        }[chosen]
 
     def _radius(self) -> Any:
         if not isinstance(self.radius, str):
@@ -473,7 +483,8 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         """Return a warning for the user, at most one."""
         if model.n_terms == 0:
             return "No term distinguishes the classes, so all scores are equal."
-        if self.selection is None:
+        is_of_few = (self.selection, self.radius, model.radius) == ("auto", "auto", _FEW_RADIUS)
+        if self.selection is None or is_of_few:
             return None
         if json.loads(model.path())[0]["validation"] is None:
             kept = "all terms were kept" + (

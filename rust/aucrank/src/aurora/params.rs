@@ -69,7 +69,7 @@ impl Default for AuroraParams {
             first_gain: 0.01,
             last_gain: 1e-6,
             tol: None,
-            selection: Selection::HoldOut(0.25),
+            selection: Selection::Auto(0.25),
             criterion: SelectionCriterion::Auc,
             radius_terms: Some(100),
             patience: Some(80),
@@ -197,6 +197,11 @@ impl Default for SearchDepth {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
+    /// With at most 1,000 distinct training rows and [`Radius::Auto`], as [`Keep`](Self::Keep), with
+    /// at most 30 terms at a radius of 1/2; as [`HoldOut`](Self::HoldOut) of this share with more
+    /// rows, rows in groups or ranges of time, or a radius. A search that goes on keeps to what
+    /// was chosen first.
+    Auto(f64),
     /// A share of the distinct rows of each class is held out, above 0 and below 1. The weights of
     /// the chosen terms are then refitted to all rows.
     HoldOut(f64),
@@ -308,7 +313,7 @@ impl AuroraParams {
             return bad("tol", tol.to_string(), "a number");
         }
         match self.selection {
-            Selection::HoldOut(share) if !(share > 0.0 && share < 1.0) => {
+            Selection::Auto(share) | Selection::HoldOut(share) if !(share > 0.0 && share < 1.0) => {
                 bad("validation_fraction", share.to_string(), "in (0, 1)")
             }
             Selection::CrossValidation(n_folds @ 0..=1) => {
