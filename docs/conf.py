@@ -1,5 +1,6 @@
 """Sphinx settings. The build needs no network, and its warnings are errors (`make docs`)."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -20,6 +21,7 @@ extensions = [
     "mathml",
     "named_things",
     "page_programs",
+    "site_index",
     "myst_parser",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
@@ -87,10 +89,13 @@ sphinx_gallery_conf = {
 }
 
 html_math_renderer = "mathml"
+# Search engines are to find the last release, whichever version they read (`publish.py`).
+html_baseurl = "https://aucrank.github.io/aucrank/stable/"
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"aucrank {release}"
 html_show_sourcelink = False
+html_search_scorer = str(Path(__file__).with_name("search_scores.js"))
 html_static_path = ["_static"]
 html_css_files = ["aucrank.css"]
 html_theme_options = {
@@ -101,8 +106,28 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
+    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+    "switcher": {
+        "json_url": "_static/switcher.json",
+        "version_match": release if os.environ.get("GITHUB_REF_TYPE") == "tag" else "dev",
+    },
+    # The list is completed by `publish.py`: nothing to compare with when a page is built.
+    "check_switcher": False,
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
 # These have no pages below or next to them, so that the room on the left would stay empty.
 _ALONE = ("index", "getting_started", "which_ranker", "glossary", "develop", "changelog")
 html_sidebars = {page: [] for page in _ALONE}
+
+# For `make external-links`. Publishers refuse programs: whether a DOI exists, its registry says.
+linkcheck_timeout = 30
+# Not those within the site, which `check_links.py` follows.
+linkcheck_ignore = [r"https://aucrank\.github\.io/", "(?!https?:)"]
+
+
+def setup(app):
+    """Let Sphinx ask the registry of DOIs for those of papers."""
+    app.connect(
+        "linkcheck-process-uri",
+        lambda _, uri: uri.replace("https://doi.org/", "https://doi.org/api/handles/", 1),
+    )
