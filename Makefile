@@ -150,7 +150,16 @@ lint-python: $(STAMPS)/package $(STAMPS)/group-lint
 docs: $(STAMPS)/package $(STAMPS)/group-docs  ## Build the documentation into docs/_build/html
 	rm -rf docs/api/generated docs/auto_examples
 	$(BIN)/python -P -m sphinx --fresh-env -W --keep-going --quiet -b html docs docs/_build/html
+	$(BIN)/python -P docs/check_links.py docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+.PHONY: docs-search
+docs-search:  ## Ask the search of the built documentation what newcomers ask; needs Chromium
+	$(BIN)/python -P docs/check_search.py docs/_build/html
+
+.PHONY: external-links
+external-links: $(STAMPS)/package $(STAMPS)/group-docs  ## Visit the links of the documentation to other sites
+	$(BIN)/python -P -m sphinx -D plot_gallery=0 --quiet -b linkcheck docs docs/_build/linkcheck
 
 # uv can resolve to the oldest versions, and fetches Python 3.11 if it is missing.
 MIN := $(VENV)-min
