@@ -89,8 +89,8 @@ def main():
         given = [(option, value) for option, value in named.items() if value is not None]
         learner = [*(word for pair in given for word in pair), *params]
         figures = {
-            "fit": run(["fit", str(folder), *target, *memory, *learner, "--out", model]),
-            "score": run(["score", model, str(folder), *memory, "--out", scores]),
+            "fit": run(["fit", str(folder), *target, *memory, *learner, "--output", model]),
+            "score": run(["score", model, str(folder), *memory, "--output", scores]),
             "evaluate": run(["evaluate", model, str(folder), *target, *memory]),
         }
     finally:

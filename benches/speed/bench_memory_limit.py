@@ -38,7 +38,7 @@ def fit(name, folder, options):
     model = str(folder.parent / "model.json")
     command = ["fit", str(folder), "--target", "y", "--memory", options.memory]
     params = [word for param in FEWER.get(name, []) for word in ("--param", param)]
-    command += ["--model", name, *params, "--out", model]
+    command += ["--model", name, *params, "--output", model]
     status, figures, said = run_command(command, is_shown=False)
     if status:
         return {"said": said.strip().splitlines()[-1]}

@@ -685,7 +685,7 @@ def test_fit_and_compare_run_with_rimarc(tmp_path, capsys):
     X.assign(ill=y.astype(int)).to_csv(data, index=False)
     given = ["--target", "ill"]
     saved = tmp_path / "model.json"
-    assert main(["fit", str(data), *given, "--model", "RIMARC", "--out", str(saved)]) == 0
+    assert main(["fit", str(data), *given, "--model", "RIMARC", "--output", str(saved)]) == 0
     assert json.loads(saved.read_text())["body"]["header"]["estimator"]["class"] == "RIMARC"
     capsys.readouterr()
     assert main(["compare", str(data), *given, "--models", "RIMARC", "--folds", "3"]) == 0

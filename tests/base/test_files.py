@@ -27,7 +27,9 @@ def model(monkeypatch):
     monkeypatch.setattr(demo, "_models", small_demo_models)
     RIMARC().fit(X, Y).save("model.json")
     pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=Y).to_csv("rows.csv", index=False)
-    assert main(["fit", "rows.csv", "--target", "y", "--model", "RIMARC", "--out", "m.json"]) == 0
+    assert (
+        main(["fit", "rows.csv", "--target", "y", "--model", "RIMARC", "--output", "m.json"]) == 0
+    )
 
 
 def mode_of(path):
@@ -37,14 +39,14 @@ def mode_of(path):
 #: Every call of this package that writes a file, and the name of the file.
 ROADS = {
     "save": ("RIMARC().fit(X, Y).save(path)", "new.json"),
-    "scores": ("main(['score', 'm.json', 'rows.csv', '--out', path])", "new.csv"),
-    "packed scores": ("main(['score', 'm.json', 'rows.csv', '--out', path])", "new.csv.gz"),
-    "Parquet scores": ("main(['score', 'm.json', 'rows.csv', '--out', path])", "new.parquet"),
+    "scores": ("main(['score', 'm.json', 'rows.csv', '--output', path])", "new.csv"),
+    "packed scores": ("main(['score', 'm.json', 'rows.csv', '--output', path])", "new.csv.gz"),
+    "Parquet scores": ("main(['score', 'm.json', 'rows.csv', '--output', path])", "new.parquet"),
     "fit": (
-        "main(['fit', 'rows.csv', '--target', 'y', '--model', 'RIMARC', '--out', path])",
+        "main(['fit', 'rows.csv', '--target', 'y', '--model', 'RIMARC', '--output', path])",
         "new.json",
     ),
-    "demo": ("main(['demo', '--out', path])", "new.json"),
+    "demo": ("main(['demo', '--output', path])", "new.json"),
     "compare": (
         "main(['compare', 'rows.csv', '--target', 'y', '--models', 'RIMARC', '--json', path])",
         "new.json",
@@ -185,7 +187,7 @@ def test_a_read_only_folder_raises_an_error_before_the_fit(model, capsys):
     os.mkdir("locked", mode=0o555)
     with pytest.raises(PermissionError, match=r"locked/model\.json"):
         RIMARC().fit(X, Y).save("locked/model.json")
-    assert main(["fit", "rows.csv", "--target", "y", "--out", "locked/m.json"]) == 1
+    assert main(["fit", "rows.csv", "--target", "y", "--output", "locked/m.json"]) == 1
     assert "cannot write locked/m.json" in capsys.readouterr().err
 
 
@@ -193,6 +195,6 @@ def test_zipped_scores_do_not_depend_on_the_time_of_writing(model, monkeypatch):
     written = []
     for now in (1e9, 2e9):
         monkeypatch.setattr("time.time", lambda now=now: now)
-        go(*("main(['score', 'm.json', 'rows.csv', '--out', path])", "scores.csv.gz"))
+        go(*("main(['score', 'm.json', 'rows.csv', '--output', path])", "scores.csv.gz"))
         written.append(Path("scores.csv.gz").read_bytes())
     assert written[0] == written[1]

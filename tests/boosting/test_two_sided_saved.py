@@ -173,9 +173,9 @@ def test_the_command_line_describes_scores_and_exports_it(capsys, tmp_path, monk
     assert out.startswith("TwoSidedClassifier, saved by aucrank ")
     assert "ranks, by two scores, rows of class 'good' above rows of class 'bad'" in out
     assert "The cut" in out
-    ok(capsys, "score", "model.json", "new.csv", "--out", "scores.csv")
+    ok(capsys, "score", "model.json", "new.csv", "--output", "scores.csv")
     assert_array_equal(read_numbers("scores.csv")["score"], model.decision_function(NEW))
     X.assign(y=Y).to_csv("rows.csv", index=False)
     assert "AUC" in ok(capsys, "evaluate", "model.json", "rows.csv", "--target", "y")
-    ok(capsys, "export", "model.json", "--to", "sql", "--out", "score.sql")
+    ok(capsys, "export", "model.json", "--to", "sql", "--output", "score.sql")
     assert (tmp_path / "score.sql").read_text(encoding="utf-8").strip() == model.to_sql().strip()

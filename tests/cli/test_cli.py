@@ -40,7 +40,7 @@ def test_a_fitted_model_scores_a_file_as_python_scores_the_frame(kind, reader, c
     rows = loans()
     path = f"loans.{kind}"
     rows.to_parquet(path) if kind == "parquet" else rows.to_csv(path, index=False)
-    out = ok(capsys, "fit", *TREE, path, "--target", "bad", "--out", "model.json")
+    out = ok(capsys, "fit", *TREE, path, "--target", "bad", "--output", "model.json")
     assert "400 rows, 3 features (2 numeric, 1 categorical)" in out
     assert "positive is bad = 1" in out
 
@@ -65,7 +65,7 @@ def test_both_readers_learn_the_same_model(monkeypatch, capsys):
                 "loans.csv",
                 "--target",
                 "bad",
-                "--out",
+                "--output",
                 f"without_{hidden}.json",
             )
     assert content("without_pandas.json") == content("without_polars.json")
@@ -74,9 +74,9 @@ def test_both_readers_learn_the_same_model(monkeypatch, capsys):
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet"])
 def test_scores_go_to_the_file_that_out_names(name, reader, capsys):
     loans().to_csv("loans.csv", index=False)
-    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--output", "model.json")
     printed = read_numbers(io.StringIO(ok(capsys, "score", "model.json", "loans.csv")))
-    assert ok(capsys, "score", "model.json", "loans.csv", "--out", name) == (
+    assert ok(capsys, "score", "model.json", "loans.csv", "--output", name) == (
         f"wrote 400 scores to {name}\n"
     )
     written = pd.read_parquet(name) if name.endswith("parquet") else read_numbers(name)
@@ -89,7 +89,7 @@ def test_scores_go_to_the_file_that_out_names(name, reader, capsys):
 def test_columns_are_found_by_name(capsys):
     rows = loans()
     rows.to_csv("loans.csv", index=False)
-    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--output", "model.json")
     rows.assign(note="x")[["age", "note", "purpose", "income"]].to_csv("new.csv", index=False)
     assert ok(capsys, "score", "model.json", "new.csv") == ok(
         capsys, "score", "model.json", "loans.csv"
@@ -99,7 +99,7 @@ def test_columns_are_found_by_name(capsys):
 def test_evaluate_agrees_with_sklearn(reader, capsys):
     rows = loans()
     rows.to_csv("loans.csv", index=False)
-    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--output", "model.json")
     test = loans(seed=1)
     test.to_csv("test.csv", index=False)
     out = ok(capsys, "evaluate", "model.json", "test.csv", "--target", "bad")
@@ -145,7 +145,7 @@ def test_the_smaller_label_can_be_positive_and_this_is_saved(reader_hidden, monk
         "bad",
         "--positive",
         "bad",
-        "--out",
+        "--output",
         "model.json",
     )
     assert "positive is bad = bad" in out
@@ -167,7 +167,7 @@ def test_the_smaller_label_can_be_positive_and_this_is_saved(reader_hidden, monk
 
 def test_naming_the_larger_label_changes_nothing(capsys):
     loans().to_csv("loans.csv", index=False)
-    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "plain.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--output", "plain.json")
     ok(
         capsys,
         "fit",
@@ -177,7 +177,7 @@ def test_naming_the_larger_label_changes_nothing(capsys):
         "bad",
         "--positive",
         "1",
-        "--out",
+        "--output",
         "named.json",
     )
     assert content("plain.json") == content("named.json")
@@ -231,7 +231,7 @@ def test_predicted_labels_are_those_of_the_file_whichever_is_positive(
     ok(
         capsys,
         *("fit", f"loans.{kind}", "--target", "bad", "--positive", str(labels[positive])),
-        *("--model", model, "--out", "model.json"),
+        *("--model", model, "--output", "model.json"),
     )
     fitted = load("model.json")
     assert fitted.classes_.tolist() == [labels[1 - positive], labels[positive]]
@@ -272,7 +272,7 @@ def test_one_of_many_labels_is_ranked_above_the_rest(reader, capsys):
             "grade",
             "--positive",
             "late",
-            "--out",
+            "--output",
             "model.json",
         ),
     )
@@ -293,7 +293,7 @@ def test_one_of_many_labels_is_ranked_above_the_rest(reader, capsys):
     ok(capsys, "evaluate", "model.json", "loans.csv", "--target", "grade", "--positive", "paid")
     status, _, err = run(
         capsys,
-        *("fit", "loans.csv", "--target", "grade", "--positive", "lost", "--out", "model.json"),
+        *("fit", "loans.csv", "--target", "grade", "--positive", "lost", "--output", "model.json"),
     )
     assert status == 1
     assert "has the values late, open, paid" in err
@@ -301,7 +301,7 @@ def test_one_of_many_labels_is_ranked_above_the_rest(reader, capsys):
 
 def test_evaluate_needs_positive_if_the_data_have_three_labels(capsys):
     loans().to_csv("loans.csv", index=False)
-    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--output", "model.json")
     loans().assign(bad=lambda rows: rows["age"] % 3).to_csv("three.csv", index=False)
     status, _, err = run(capsys, "evaluate", "model.json", "three.csv", "--target", "bad")
     assert status == 1
@@ -332,7 +332,7 @@ def test_help_explains_what_happens_to_the_other_labels(capsys):
 def test_evaluate_needs_positive_if_the_labels_are_written_differently(capsys):
     rows = loans()
     rows.to_csv("loans.csv", index=False)
-    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--output", "model.json")
     rows.assign(bad=rows["bad"].map({0: "paid", 1: "lost"})).to_csv("words.csv", index=False)
     status, _, err = run(capsys, "evaluate", "model.json", "words.csv", "--target", "bad")
     assert status == 1
@@ -352,7 +352,7 @@ def test_numbers_can_be_categories_and_keep_their_zeros(reader, capsys):
     rows.to_csv("loans.csv", index=False)
     ok(
         capsys,
-        *("fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json"),
+        *("fit", *TREE, "loans.csv", "--target", "bad", "--output", "model.json"),
         *("--categorical", "zip_code"),
     )
     assert levels_of("model.json")["zip_code"] == tuple(f"{i:03d}" for i in range(7))
@@ -368,7 +368,7 @@ def test_codes_of_a_parquet_file_are_the_same_categories_with_and_without_gaps(r
     rows.assign(code=rows["code"].astype(float).mask(rows.index == 399)).to_parquet("gap.parquet")
     ok(
         capsys,
-        *("fit", *TREE, "whole.parquet", "--target", "bad", "--out", "model.json"),
+        *("fit", *TREE, "whole.parquet", "--target", "bad", "--output", "model.json"),
         *("--categorical", "code"),
     )
     whole = ok(capsys, "score", "model.json", "whole.parquet").splitlines()
@@ -379,7 +379,7 @@ def test_codes_of_a_parquet_file_are_the_same_categories_with_and_without_gaps(r
 def test_the_index_of_pandas_is_not_a_feature(reader, capsys):
     rows = loans()
     rows[rows["age"] > 30].to_parquet("loans.parquet")
-    ok(capsys, "fit", *TREE, "loans.parquet", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.parquet", "--target", "bad", "--output", "model.json")
     assert list(levels_of("model.json")) == ["income", "purpose", "age"]
 
 
@@ -387,7 +387,7 @@ def test_the_target_may_be_categorical(reader, capsys):
     rows = loans()
     rows["bad"] = rows["bad"].map({0: "no", 1: "yes"}).astype("category")
     rows.to_parquet("loans.parquet")
-    ok(capsys, "fit", *TREE, "loans.parquet", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.parquet", "--target", "bad", "--output", "model.json")
     assert list(load("model.json").classes_) == ["no", "yes"]
 
 
@@ -404,7 +404,7 @@ def test_true_and_false_are_categories_with_and_without_gaps(reader, capsys):
     rows = loans()
     rows["owner"] = np.where(rows["income"] > 0, "True", "False")
     rows.drop(columns="income").to_csv("loans.csv", index=False)
-    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--output", "model.json")
     assert levels_of("model.json")["owner"] == ("False", "True")
     rows.drop(columns="income").assign(owner=rows["owner"].mask(rows.index == 399)).to_csv(
         "gap.csv", index=False
@@ -431,7 +431,7 @@ def test_dropped_columns_and_weights_are_not_features(capsys):
     ok(
         capsys,
         *("fit", *TREE, "loans.csv", "--target", "bad", "--weight", "weight"),
-        *("--drop", "id", "age", "--out", "model.json"),
+        *("--drop", "id", "age", "--output", "model.json"),
     )
     assert list(levels_of("model.json")) == ["income", "purpose"]
 
@@ -443,8 +443,8 @@ def test_weight_two_equals_a_repeated_row(capsys):
     repeated.to_csv("repeated.csv", index=False)
     params = ["--param", "pruning=none", "max_depth=3"]
     common = ["--target", "bad", *TREE, *params]
-    ok(capsys, "fit", "weighted.csv", *common, "--weight", "weight", "--out", "weighted.json")
-    ok(capsys, "fit", "repeated.csv", *common, "--out", "repeated.json")
+    ok(capsys, "fit", "weighted.csv", *common, "--weight", "weight", "--output", "weighted.json")
+    ok(capsys, "fit", "repeated.csv", *common, "--output", "repeated.json")
     weighted = ok(capsys, "score", "weighted.json", "weighted.csv")
     assert weighted == ok(capsys, "score", "repeated.json", "weighted.csv")
 
@@ -453,9 +453,9 @@ def test_parameters_reach_the_estimator(capsys):
     loans().to_csv("loans.csv", index=False)
     ok(
         capsys,
-        *("fit", "loans.csv", "--target", "bad", "--model", "TreeRank", "--random-state", "7"),
+        *("fit", "loans.csv", "--target", "bad", "--model", "TreeRank", "--seed", "7"),
         *("--param", "max_depth=2", "pruning=none", "--param", "split=orthogonal"),
-        *("--param", "min_gain=1e-3", "--out", "model.json"),
+        *("--param", "min_gain=1e-3", "--output", "model.json"),
     )
     params = load("model.json").get_params(deep=False)
     assert params["max_depth"] == 2
@@ -518,7 +518,7 @@ def folder_of_wrong_files(tmp_path_factory):
 def write_wrong_files():
     rows = loans(200)
     rows.to_csv("good.csv", index=False)
-    assert main(["fit", *TREE, "good.csv", "--target", "bad", "--out", "model.json"]) == 0
+    assert main(["fit", *TREE, "good.csv", "--target", "bad", "--output", "model.json"]) == 0
     os.mkdir("folder.csv")
     rows.assign(bad=1).to_csv("one.csv", index=False)
     rows.assign(bad=range(200)).to_csv("many.csv", index=False)
@@ -594,9 +594,9 @@ def write_wrong_files():
         ("fit good.csv --target bad --model TreeRank --param max_depth", 2, "KEY=VALUE"),
         ("fit good.csv --target bad --model TreeRank --param max_depth=deep", 1, "max_depth"),
         ("fit good.csv --target bad --model TreeRank --param max_depth=-3", 1, "max_depth"),
-        ("fit good.csv --target bad --random-state x", 2, "--random-state"),
-        ("fit good.csv --target bad --out nowhere/model.json", 1, "there is no folder nowhere"),
-        ("fit good.csv --target bad --out folder.csv", 1, "it is a folder"),
+        ("fit good.csv --target bad --seed x", 2, "--seed"),
+        ("fit good.csv --target bad --output nowhere/model.json", 1, "there is no folder nowhere"),
+        ("fit good.csv --target bad --output folder.csv", 1, "it is a folder"),
         ("score absent.json good.csv", 1, "absent.json: no such file"),
         ("score nonsense.json good.csv", 1, "nonsense.json"),
         ("score foreign.json good.csv", 1, "foreign.json"),
@@ -606,8 +606,8 @@ def write_wrong_files():
         ("score model.json absent.csv", 1, "absent.csv: no such file"),
         ("score model.json narrow.csv", 1, "no column 'income'"),
         ("score model.json words.csv", 1, "column 'income' of words.csv holds text"),
-        ("score model.json good.csv --out scores.xls", 2, "must end in .csv, .tsv"),
-        ("score model.json good.csv --out nowhere/scores.csv", 1, "there is no folder nowhere"),
+        ("score model.json good.csv --output scores.xls", 2, "must end in .csv, .tsv"),
+        ("score model.json good.csv --output nowhere/scores.csv", 1, "there is no folder nowhere"),
         ("evaluate model.json good.csv --target bda", 1, "did you mean 'bad'?"),
         ("evaluate model.json one.csv --target bad", 1, "1 distinct value"),
         ("evaluate model.json unlabelled.csv --target bad", 1, "missing in 7 of 200 rows"),
@@ -617,7 +617,7 @@ def write_wrong_files():
         ("compare good.csv --target bad --folds 150", 1, "fewer --folds"),
         ("compare good.csv --target bad --folds x", 2, "--folds"),
         ("compare three.csv --target bad", 1, "3 distinct values"),
-        ("demo --out nowhere/model.json", 1, "there is no folder nowhere"),
+        ("demo --output nowhere/model.json", 1, "there is no folder nowhere"),
     ],
 )
 def test_errors_are_printed_in_one_line(
@@ -702,7 +702,7 @@ def test_the_module_runs_as_a_program():
 def test_a_closed_pipe_ends_the_program_silently(capsys):
     rows = loans()
     rows.to_csv("loans.csv", index=False)
-    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--out", "model.json")
+    ok(capsys, "fit", *TREE, "loans.csv", "--target", "bad", "--output", "model.json")
     pd.concat([rows] * 500).to_csv("many.csv", index=False)
     with subprocess.Popen(
         # More than any pipe holds.

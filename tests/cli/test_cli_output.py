@@ -84,7 +84,7 @@ def test_names_levels_and_labels_cannot_control_the_terminal(name, capsys):
     target = ("--target", f"y {HOSTILE}")
     heard = []
     for command in (
-        ("fit", "rows.parquet", *target, "--model", name, "--out", "model.json"),
+        ("fit", "rows.parquet", *target, "--model", name, "--output", "model.json"),
         ("describe", "model.json"),
         ("evaluate", "model.json", "rows.parquet", *target),
         ("evaluate", "model.json", "rows.parquet", "--target", "y\x1b[2J"),
@@ -140,7 +140,7 @@ def test_characters_that_the_output_cannot_encode_are_escaped(model):
         ("describe", "model.json"),
         ("score", "model.json", "rows.csv"),
         ("evaluate", "model.json", "rows.csv", "--target", "y"),
-        ("fit", *TREE, "rows.csv", "--target", "y", "--out", "new.json"),
+        ("fit", *TREE, "rows.csv", "--target", "y", "--output", "new.json"),
         ("--help",),
         ("--version",),
     ],
@@ -351,7 +351,9 @@ def test_integers_of_any_size_are_numbers(low, high, reader_hidden, monkeypatch,
     values[5] = ""
     frame = pd.DataFrame({"big": values, "x": X, "y": Y})
     frame.to_csv("rows.csv", index=False)
-    status, out, err = run(capsys, "fit", *TREE, "rows.csv", "--target", "y", "--out", "model.json")
+    status, out, err = run(
+        capsys, "fit", *TREE, "rows.csv", "--target", "y", "--output", "model.json"
+    )
     # The other warning: the column is a copy of the label.
     begins = ["aucrank: warning: Column 'big' separates the classes by itself"]
     assert [line.partition(",")[0] for line in err.splitlines()] == begins[
@@ -374,7 +376,7 @@ def test_integers_of_any_size_are_numbers(low, high, reader_hidden, monkeypatch,
         "y",
         "--categorical",
         "big",
-        "--out",
+        "--output",
         "named.json",
     )
     assert run(capsys, *command)[0] == 0

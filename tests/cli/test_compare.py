@@ -73,7 +73,7 @@ def test_compare_measures_what_sklearn_measures_on_the_same_folds(tumours, capsy
     ok(
         capsys,
         *("compare", "tumours.csv", "--target", "target", "--models", "LogisticRegression"),
-        *("--folds", "4", "--repeats", "2", "--random-state", "3", "--json", "results.json"),
+        *("--folds", "4", "--repeats", "2", "--seed", "3", "--json", "results.json"),
     )
     with open("results.json") as file:
         (result,) = json.load(file)["models"]

@@ -65,7 +65,7 @@ def test_the_model_of_a_frame_is_that_of_its_file(form, name, capsys):
     X, y = form(frame.drop(columns="bad")), frame["bad"]
     frame.to_csv("loans.csv", index=False)
     status, _, err = run(
-        capsys, "fit", "loans.csv", "--target", "bad", "--model", name, "--out", "file.json"
+        capsys, "fit", "loans.csv", "--target", "bad", "--model", name, "--output", "file.json"
     )
     assert status == 0, err
     of_file = load("file.json")

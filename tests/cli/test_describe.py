@@ -19,7 +19,7 @@ def test_describe_prints_what_the_model_is(capsys):
     ok(
         capsys,
         *("fit", *TREE, "loans.csv", "--target", "bad", "--param", "max_depth=3"),
-        *("--out", "model.json"),
+        *("--output", "model.json"),
     )
     out = ok(capsys, "describe", "model.json")
     model = load("model.json")
@@ -55,7 +55,7 @@ def described(capsys, model, *params):
     loans_for(model).to_csv("loans.csv", index=False)
     said = ok(
         capsys,
-        *("fit", "loans.csv", "--target", "bad", "--model", model, "--out", "model.json"),
+        *("fit", "loans.csv", "--target", "bad", "--model", model, "--output", "model.json"),
         *(("--param", *params) if params else ()),
     )
     return said, ok(capsys, "describe", "model.json"), load("model.json")
@@ -74,7 +74,7 @@ def test_describe_lists_the_weights_of_a_linear_score(capsys):
 
 def test_a_linear_score_of_categories_raises_a_clear_error(capsys):
     loans().to_csv("loans.csv", index=False)
-    fit = ("fit", "loans.csv", "--target", "bad", "--model", "RankOpt", "--out", "model.json")
+    fit = ("fit", "loans.csv", "--target", "bad", "--model", "RankOpt", "--output", "model.json")
     status, _, err = run(capsys, *fit)
     assert status != 0
     assert "column 'purpose' is categorical" in err
@@ -133,7 +133,7 @@ def test_describe_reports_a_booster_without_rounds(capsys):
     pd.DataFrame({"a": [1.0] * 8, "bad": [0, 1] * 4}).to_csv("flat.csv", index=False)
     run(
         capsys,
-        *("fit", "flat.csv", "--target", "bad", "--model", "RankBoost", "--out", "model.json"),
+        *("fit", "flat.csv", "--target", "bad", "--model", "RankBoost", "--output", "model.json"),
     )
     assert ok(capsys, "describe", "model.json").endswith("all rows have the same score\n")
 
@@ -167,7 +167,7 @@ def test_every_model_is_described_evaluated_and_scored(name, capsys):
     X = frame.drop(columns="bad").astype(dict.fromkeys(texts, "category"))
     scores = model.decision_function(X)
     assert f"AUC       {roc_auc_score(frame['bad'], scores):.4f}" in said
-    ok(capsys, "score", "model.json", "loans.csv", "--out", "scores.csv")
+    ok(capsys, "score", "model.json", "loans.csv", "--output", "scores.csv")
     assert np.array_equal(read_numbers("scores.csv")["score"], scores)
 
 

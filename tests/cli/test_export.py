@@ -30,7 +30,7 @@ def card(capsys):
 
 def _fitted(capsys, *args):
     loans().to_csv("loans.csv", index=False)
-    ok(capsys, "fit", "loans.csv", "--target", "bad", *args, "--out", "model.json")
+    ok(capsys, "fit", "loans.csv", "--target", "bad", *args, "--output", "model.json")
     return load("model.json")
 
 
@@ -55,7 +55,7 @@ def test_sql_is_written_unchanged_even_with_special_characters(capsysbinary, mon
     """A tab in a name must not become two characters in a pipe."""
     frame = pd.DataFrame({"in\tcome": [1.0, 2.0, 3.0, 4.0] * 20, "bad": [0, 0, 1, 1] * 20})
     frame.to_parquet("odd.parquet")
-    fit = ("fit", "odd.parquet", "--target", "bad", *TREE, "--out", "odd.json")
+    fit = ("fit", "odd.parquet", "--target", "bad", *TREE, "--output", "odd.json")
     assert main([*fit]) == 0
     capsysbinary.readouterr()
     assert main(["export", "odd.json", "--to", "sql"]) == 0
@@ -79,7 +79,7 @@ def test_onnx_goes_to_a_file(tree, capsys):
     status, _, err = run(capsys, "export", "model.json", "--to", "onnx")
     assert (status, err) == (
         2,
-        "aucrank: error: ONNX is not text: --out says which file it goes to\n",
+        "aucrank: error: ONNX is not text: --output says which file it goes to\n",
     )
 
 
@@ -119,7 +119,7 @@ def test_a_model_of_treelite_goes_to_a_file(tree, capsys):
     assert model.num_tree == 1
     status, _, err = run(capsys, "export", "model.json", "--to", "treelite")
     assert status == 2
-    assert err.endswith("a model of Treelite is not text: --out says which file it goes to\n")
+    assert err.endswith("a model of Treelite is not text: --output says which file it goes to\n")
 
 
 def test_a_card_has_its_own_forms(card, capsys):
@@ -132,7 +132,7 @@ def test_a_card_has_its_own_forms(card, capsys):
     assert json.loads(ok(capsys, "export", "model.json", "--to", "json")) == json.loads(
         card.to_json()
     )
-    ok(capsys, "export", "model.json", "--to", "csv", "--out", "card.csv")
+    ok(capsys, "export", "model.json", "--to", "csv", "--output", "card.csv")
     card.to_csv("expected.csv")
     with open("card.csv", "rb") as found, open("expected.csv", "rb") as expected:
         assert found.read() == expected.read()
@@ -151,14 +151,3 @@ def test_errors_are_printed_in_one_line(tree, capsys):
         1,
         "aucrank: error: cannot read absent.json: no such file or directory\n",
     )
-
-
-def test_the_earlier_name_of_value_still_works_with_a_note(capsys):
-    loans().to_csv("loans.csv", index=False)
-    run(capsys, "fit", "loans.csv", "--target", "bad", *TREE, "-o", "model.json")
-    now = ok(capsys, "export", "model.json", "--to", "sql", "--value", "probability")
-    status, out, err = run(capsys, "export", "model.json", "--to", "sql", "--output", "probability")
-    assert (status, out) == (0, now)
-    assert err == "aucrank: note: --output is called --value now\n"
-    quiet = run(capsys, "export", "model.json", "--to", "sql", "--output", "probability", "-q")
-    assert quiet == (0, now, "")

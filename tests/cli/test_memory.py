@@ -63,7 +63,7 @@ def fit(name, path, memory):
     """Fit an estimator in a process of its own; return its peak memory, and what it printed."""
     params = [word for param in FEWER.get(name, []) for word in ("--param", param)]
     command = [sys.executable, "-P", "-c", SCRIPT, "fit", path, "--target", "y", "--model", name]
-    command += [*params, "--memory", memory, "--no-readable", "--out", path.with_suffix(".json")]
+    command += [*params, "--memory", memory, "--no-readable", "--output", path.with_suffix(".json")]
     done = subprocess.run(
         command, env=usual_heap(), capture_output=True, text=True, timeout=HANG, check=False
     )

@@ -30,7 +30,7 @@ def written(text, encoding="utf-8", name="messy.csv"):
 
 def fit(capsys, file, *args):
     """Fit to a file; the model, and the notes in order."""
-    status, _, err = run(capsys, "fit", file, *FIT, "--out", "model.json", "-v", *args)
+    status, _, err = run(capsys, "fit", file, *FIT, "--output", "model.json", "-v", *args)
     assert status == 0, err
     notes = err.splitlines()
     assert all(note.startswith("aucrank: note: ") for note in notes), err
@@ -234,7 +234,7 @@ def test_a_column_that_names_the_rows_is_left_out(reader, clean, capsys):
 def test_a_plus_is_ranked_above_a_minus(capsys):
     frame = loans().assign(bad=lambda X: np.where(X["bad"] == 1, "+", "-"))
     frame.to_csv("signs.csv", index=False)
-    out = ok(capsys, "fit", "signs.csv", *FIT, "--out", "model.json")
+    out = ok(capsys, "fit", "signs.csv", *FIT, "--output", "model.json")
     assert "positive is bad = + (" in out
 
 
@@ -321,7 +321,7 @@ def test_files_are_closed(name, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     with warnings.catch_warnings():
         warnings.simplefilter("error", ResourceWarning)
-        assert main(["fit", name, *FIT, "--out", "model.json"]) == 0
+        assert main(["fit", name, *FIT, "--output", "model.json"]) == 0
         gc.collect()
     assert unclosed == []
 

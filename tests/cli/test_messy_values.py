@@ -19,7 +19,7 @@ from aucrank.data import Dataset
 
 from tests.common.command_line import TREE, levels_of, ok, run
 
-FIT = (*TREE, "--target", "bad", "--out", "model.json")
+FIT = (*TREE, "--target", "bad", "--output", "model.json")
 N = 400
 RNG = np.random.default_rng(0)
 SIZE = RNG.lognormal(7, 2.5, N).round().astype(int)

@@ -28,11 +28,11 @@ def fit(*more):
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        (fit("-o", "d.csv"), "--out d.csv would replace d.csv, which is DATA"),
-        (fit("-o", "./d.csv"), "--out ./d.csv would replace d.csv, which is DATA"),
-        (fit("-o", "link.csv"), "--out link.csv would replace d.csv, which is DATA"),
-        (fit("-o", "hard.csv"), "--out hard.csv would replace d.csv, which is DATA"),
-        (("score", "m.json", "d.csv", "-o", "d.csv"), "--out d.csv would replace d.csv"),
+        (fit("-o", "d.csv"), "--output d.csv would replace d.csv, which is DATA"),
+        (fit("-o", "./d.csv"), "--output ./d.csv would replace d.csv, which is DATA"),
+        (fit("-o", "link.csv"), "--output link.csv would replace d.csv, which is DATA"),
+        (fit("-o", "hard.csv"), "--output hard.csv would replace d.csv, which is DATA"),
+        (("score", "m.json", "d.csv", "-o", "d.csv"), "--output d.csv would replace d.csv"),
         (("score", "m.json", "d.csv", "-o", "m.json"), "which is MODEL"),
         (("export", "m.json", "--to", "json", "-o", "m.json"), "which is MODEL"),
         (("report", "m.json", "d.csv", "--target", "bad", "-o", "m.json"), "which is MODEL"),

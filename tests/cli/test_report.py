@@ -18,8 +18,8 @@ def fitted(capsys):
     """Two saved models, the rows that they were fitted to, and others."""
     loans().to_csv("train.csv", index=False)
     loans(300, seed=1).to_csv("test.csv", index=False)
-    ok(capsys, "fit", *TREE, "train.csv", "--target", "bad", "--out", "tree.json")
-    ok(capsys, "fit", "--model", "RIMARC", "train.csv", "--target", "bad", "--out", "table.json")
+    ok(capsys, "fit", *TREE, "train.csv", "--target", "bad", "--output", "tree.json")
+    ok(capsys, "fit", "--model", "RIMARC", "train.csv", "--target", "bad", "--output", "table.json")
 
 
 def page(name):
@@ -45,7 +45,7 @@ def test_models_are_compared_on_the_same_rows(fitted, capsys):
     out = ok(
         capsys,
         *("report", "tree.json", "test.csv", "--target", "bad", "--against", "table.json"),
-        *(*options, "--title", "Loans <2026>", "--out", "page.html"),
+        *(*options, "--title", "Loans <2026>", "--output", "page.html"),
     )
     assert "wrote page.html" in out
     html = page("page.html")
@@ -72,7 +72,7 @@ def test_rows_of_weight_zero_do_not_count(fitted, capsys):
 
 def test_models_of_other_columns_share_a_page(fitted, capsys):
     loans().drop(columns="purpose").to_csv("few.csv", index=False)
-    ok(capsys, "fit", "--model", "RIMARC", "few.csv", "--target", "bad", "--out", "few.json")
+    ok(capsys, "fit", "--model", "RIMARC", "few.csv", "--target", "bad", "--output", "few.json")
     ok(
         capsys,
         *("report", "few.json", "test.csv", "--target", "bad", "--against", "tree.json"),
@@ -117,7 +117,7 @@ def test_the_positive_class_can_be_chosen(fitted, capsys):
         (["--target", "bad", "--against", *"abcdefgh"], 2, "1 to 8 models, got 9"),
         (["--target", "bad", "--against", "none.json"], 1, "cannot read none.json"),
         (["--target", "bad", "--train", "none.csv"], 1, "cannot read none.csv"),
-        (["--target", "bad", "--out", "no/folder.html"], 1, "there is no folder no"),
+        (["--target", "bad", "--output", "no/folder.html"], 1, "there is no folder no"),
     ],
 )
 def test_errors_are_printed_in_one_line(fitted, capsys, options, status, message):
@@ -141,7 +141,7 @@ def test_without_jinja2_the_error_says_what_to_install(fitted, capsys, monkeypat
 
 
 def test_an_ensemble_from_a_file_is_reported_on(fitted, short_fits, capsys):
-    ok(capsys, "fit", "train.csv", "--target", "bad", "--no-readable", "--out", "blend.json")
+    ok(capsys, "fit", "train.csv", "--target", "bad", "--no-readable", "--output", "blend.json")
     assert "blend: AUC" in ok(capsys, "report", "blend.json", "test.csv", "--target", "bad")
 
 

@@ -238,16 +238,33 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_output(parser: argparse.ArgumentParser, what: str, *, default: str | None = None) -> None:
+    """Add the option for the file that a command writes."""
+    parser.add_argument(
+        "-o", "--output", default=default, metavar="FILE", help=f"file to write: {what}"
+    )
+
+
+def add_confidence(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the level of intervals."""
+    parser.add_argument(
+        "--confidence",
+        type=above_zero,
+        default=0.95,
+        metavar="C",
+        help="level of intervals and bands (default: %(default)s)",
+    )
+
+
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add the seed."""
     parser.add_argument(
         "--seed",
-        "--random-state",
         dest="random_state",
         type=natural,
         default=0,
         metavar="N",
-        help="of all that is drawn at random (default: 0)",
+        help="seed of all that is drawn at random (default: %(default)s)",
     )
 
 

@@ -8,8 +8,8 @@ from aucrank.cli._errors import UsageError
 
 #: Options that name input files, and output files. The store of `compare` rejects other files by
 #: itself.
-_INPUTS = ("data", "model", "against", "train", "resume")
-_OUTPUTS = ("out", "json", "csv", "report")
+INPUTS = ("data", "model", "against", "train", "resume")
+OUTPUTS = ("output", "json", "csv", "report")
 
 
 def refuse_inputs(args: argparse.Namespace) -> None:
@@ -20,10 +20,10 @@ def refuse_inputs(args: argparse.Namespace) -> None:
     UsageError
         If so; the message names both options.
     """
-    outputs = list(_paths(args, _OUTPUTS))
+    outputs = list(_paths(args, OUTPUTS))
     if not outputs:
         return
-    inputs = [(name, file) for name, path in _paths(args, _INPUTS) for file in _files(path)]
+    inputs = [(name, file) for name, path in _paths(args, INPUTS) for file in _files(path)]
     for place, (name, out) in enumerate(outputs):
         for of, path in [*inputs, *outputs[:place]]:
             if name != of and _is_same(out, path):
@@ -36,9 +36,6 @@ def refuse_inputs(args: argparse.Namespace) -> None:
 def _paths(args: argparse.Namespace, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the options that are given with their paths."""
     for name in names:
-        # `--model` of a command that fits is the name of an estimator.
-        if name == "model" and hasattr(args, "preset"):
-            continue
         given = getattr(args, name, None)
         for path in given if isinstance(given, list | tuple) else [given]:
             if isinstance(path, str) and path != "-":

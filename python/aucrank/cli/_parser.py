@@ -24,10 +24,12 @@ from aucrank.cli._options import (
     above_zero,
     add_columns,
     add_command,
+    add_confidence,
     add_group,
     add_loudness,
     add_memory,
     add_model_file,
+    add_output,
     add_parts,
     add_progress,
     add_reading,
@@ -95,11 +97,12 @@ _ELSEWHERE = {
     **dict.fromkeys(("patient", "subject", "cluster", "customer", "strata"), "group"),
     **dict.fromkeys(("date", "datetime", "timestamp", "period"), "time"),
     **dict.fromkeys(("label", "class", "outcome", "response", "y"), "target"),
-    **dict.fromkeys(("output", "outfile", "save"), "out"),
+    **dict.fromkeys(("out", "outfile", "save"), "output"),
     **dict.fromkeys(("separator", "delimiter", "delim"), "sep"),
     **dict.fromkeys(("na", "na-value", "missing-value", "null"), "missing"),
     **dict.fromkeys(("exclude", "ignore", "remove", "omit"), "drop"),
     **dict.fromkeys(("sample-weight", "case-weight"), "weight"),
+    **dict.fromkeys(("random-state", "random-seed"), "seed"),
     **dict.fromkeys(("thread", "job", "worker", "cpu", "core"), "n-jobs"),
     **dict.fromkeys(("pos", "positive-class", "pos-label", "event"), "positive"),
     **dict.fromkeys(("prob", "probability", "predict-proba"), "proba"),
@@ -142,13 +145,7 @@ def _add_demo(commands: "argparse._SubParsersAction[Any]") -> None:
         "demo",
         "rank customers who may leave: the default, its peers, and what to read costs",
     )
-    parser.add_argument(
-        "-o",
-        "--out",
-        default="aucrank-demo.json",
-        metavar="MODEL.json",
-        help="where to save the model (default: %(default)s)",
-    )
+    add_output(parser, "the model (default: %(default)s)", default="aucrank-demo.json")
     add_loudness(parser)
     add_seed_and_threads(parser)
 
@@ -210,26 +207,20 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         help="compare on a random, stratified sample of at most N rows (default: all; 100,000 "
         "distinct ones where data are read a piece at a time)",
     )
-    parser.add_argument(
-        "--confidence",
-        type=above_zero,
-        default=0.95,
-        metavar="C",
-        help="level of intervals (default: %(default)s)",
-    )
+    add_confidence(parser)
     parser.add_argument(
         "--time-limit",
         type=above_zero,
         metavar="SECONDS",
-        help="begin no fit after that time; a model that has not done all folds by then is not "
-        "compared (default: no limit)",
+        help="time that the fits may take: none begins after it, and a model that has not done all "
+        "folds by then is not compared (default: no limit)",
     )
     parser.add_argument(
         "--peer-time-limit",
         type=above_zero,
         metavar="SECONDS",
-        help="cut a peer off once one of its fits takes longer: its other folds are not begun, and "
-        "it is not compared (default: no limit)",
+        help="time that a fit of a peer may take: if one takes longer, its other folds are not "
+        "begun, and it is not compared (default: no limit)",
     )
     parser.add_argument(
         "--resume",
@@ -246,7 +237,7 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument("--json", metavar="FILE", help="also write the results there, fold by fold")
     parser.add_argument("--csv", metavar="FILE", help="also write the table there")
     parser.add_argument(
-        "--report", metavar="FILE.html", help="also write the leaderboard there, as a page"
+        "--report", metavar="FILE", help="also write the leaderboard there, as a page (HTML)"
     )
     add_seed_and_threads(parser)
     add_progress(parser)
@@ -271,6 +262,7 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
     add_memory(parser)
     parser.add_argument(
         "--model",
+        dest="estimator",
         metavar="NAME",
         help="estimator, such as TreeRank, Scorecard or LinearRanker, which can be read "
         f"(default: {DEFAULT_MODEL}; {DEFAULT_LARGE_MODEL} where --memory has no room for it)",
@@ -284,8 +276,8 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
         "--time-limit",
         type=above_zero,
         metavar="SECONDS",
-        help="leave out members of the ensemble that would not be done by then, all but the first "
-        "(default: no limit)",
+        help="time that the fits may take: members of the ensemble that would not be done by then "
+        "are left out, all but the first (default: no limit)",
     )
     parser.add_argument(
         "--no-readable",
@@ -302,12 +294,7 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
         metavar="KEY=VALUE",
         help="parameters of the estimator, such as n_folds=10",
     )
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="MODEL.json",
-        help="where to save the model (default: DATA's name with .model.json, in this folder)",
-    )
+    add_output(parser, "the model (default: DATA's name with .model.json, in this folder)")
     add_seed_and_threads(parser)
     add_progress(
         parser,
@@ -326,18 +313,18 @@ def _add_score(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     add_model_file(parser)
     parser.add_argument("data", metavar="DATA", help=ROWS_HELP)
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="FILE",
-        help=".csv, .csv.gz or .parquet (default: CSV on the standard output stream)",
+    add_output(
+        parser,
+        "the scores, as .csv, .csv.gz or .parquet (default: CSV on the standard output stream)",
     )
     parser.add_argument(
         "--proba",
         action="store_true",
         help="add a column with the probability of the positive class",
     )
-    parser.add_argument("--id", metavar="COL", help="column that is written with the scores")
+    parser.add_argument(
+        "--id", metavar="COL", help="column that names the rows, which is written with the scores"
+    )
     add_memory(parser)
     add_reading(parser)
     add_progress(parser)
@@ -395,20 +382,9 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
         metavar="F",
         help="greatest false positive rate of the partial area (default: %(default)s)",
     )
-    parser.add_argument(
-        "--confidence",
-        type=above_zero,
-        default=0.95,
-        metavar="C",
-        help="level of intervals and bands (default: %(default)s)",
-    )
+    add_confidence(parser)
     parser.add_argument("--title", metavar="TEXT", help="heading of the page")
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="FILE.html",
-        help="where to write the page (default: DATA's name with .report.html, in this folder)",
-    )
+    add_output(parser, "the page (default: DATA's name with .report.html, in this folder)")
     add_seed(parser)
     add_reading(parser)
     add_progress(parser)
@@ -446,11 +422,7 @@ def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
         help="what SQL and code compute; points are of a scorecard, and what its SQL computes by "
         "default (default: score)",
     )
-    # Its name of earlier versions, which elsewhere is that of a file.
-    parser.add_argument("--output", choices=_VALUES, help=argparse.SUPPRESS)
-    parser.add_argument(
-        "-o", "--out", metavar="FILE", help="where to write (default: the standard output stream)"
-    )
+    add_output(parser, "the model in that form (default: the standard output stream)")
 
 
 def _add_completion(commands: "argparse._SubParsersAction[Any]") -> None:

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from aucrank.cli._errors import needed
+from aucrank.cli._outputs import INPUTS, OUTPUTS
 from aucrank.cli._parser import build_parser
 from aucrank.cli._text import write_document
-
-#: Arguments that name files.
-_FILES = {"data", "model", "against", "train", "resume", "out", "json", "csv", "report"}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -17,8 +15,7 @@ def run(args: argparse.Namespace) -> int:
     shtab = needed("shtab", "completion", "completion")
     parser = build_parser()
     for action in _arguments(parser):
-        # `--model` of a command that fits is the name of an estimator.
-        if action.dest in _FILES and action.metavar != "NAME":
+        if action.dest in (*INPUTS, *OUTPUTS):
             action.complete = shtab.FILE
     write_document(shtab.complete(parser, args.shell) + "\n")
     return 0

@@ -33,7 +33,7 @@ TREE, CARD = "TreeRank (6 leaves)", "Scorecard (6 columns)"
 
 def run(args: argparse.Namespace) -> int:
     """Fit, measure, print, save."""
-    out = writable(args.out)
+    out = writable(args.output)
     page = writable(str(Path(out).with_suffix(".html")))
     try:
         X, y = load_churn(return_X_y=True)
@@ -90,8 +90,8 @@ def run(args: argparse.Namespace) -> int:
         )
     made.save(page)
     print(f"\nSaved {out} ({n_bytes:,} bytes) and a report about it: open {page}\n\nNext:\n")
-    print("  aucrank fit DATA.csv --target COLUMN --out model.json")
-    print("  aucrank score model.json NEW.csv --out scores.csv")
+    print("  aucrank fit DATA.csv --target COLUMN --output model.json")
+    print("  aucrank score model.json NEW.csv --output scores.csv")
     print("  aucrank compare DATA.csv --target COLUMN")
     print("  aucrank report model.json NEW.csv --target COLUMN")
     return 0

@@ -1,7 +1,6 @@
 """`aucrank export`: a saved model in the format of another system."""
 
 import argparse
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +8,6 @@ import numpy as np
 
 from aucrank._data.csv_text import csv_text
 from aucrank._utils.files import write_atomically
-from aucrank._utils.warn import ReadingNote
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import load_ranker
 from aucrank.cli._text import laid_out, write_document
@@ -19,16 +17,11 @@ def run(args: argparse.Namespace) -> int:
     """Write the model."""
     if args.dialect is not None and args.to != "sql":
         raise UsageError(f"--dialect is of SQL, and --to says {args.to}")
-    if args.output is not None:
-        if args.value is not None:
-            raise UsageError("--output is the earlier name of --value: leave it out")
-        warnings.warn("--output is called --value now", ReadingNote, stacklevel=2)
-        args.value = args.output
     if args.value is not None and args.to not in _OF_ONE_NUMBER:
         raise UsageError(f"--value is of SQL and code, and --to says {args.to}")
-    if args.out is None and args.to in _NO_TEXT:
-        raise UsageError(f"{_NO_TEXT[args.to]} is not text: --out says which file it goes to")
-    out = None if args.out is None else writable(args.out)
+    if args.output is None and args.to in _NO_TEXT:
+        raise UsageError(f"{_NO_TEXT[args.to]} is not text: --output says which file it goes to")
+    out = None if args.output is None else writable(args.output)
     model = load_ranker(args.model)
     try:
         content = _WRITERS[args.to](model.estimator, args)
@@ -52,7 +45,7 @@ def _text(estimator: Any, _: argparse.Namespace) -> str:
 
 def _csv(estimator: Any, args: argparse.Namespace) -> str:
     """Return the first table of the summary; in a file, in a form for spreadsheets."""
-    to_file = args.out is not None
+    to_file = args.output is not None
     if hasattr(estimator, "to_csv"):
         text = estimator.to_csv(excel=to_file)
     else:

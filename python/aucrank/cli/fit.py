@@ -28,31 +28,31 @@ _SECONDS_AT_LEAST = 1.0
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, and print the result."""
-    is_default = args.model is None
+    is_default = args.estimator is None
     if is_default:
-        args.model = DEFAULT_MODEL
-    estimator = build_estimator(args.model, _params(args), args.random_state, args.n_jobs)
+        args.estimator = DEFAULT_MODEL
+    estimator = build_estimator(args.estimator, _params(args), args.random_state, args.n_jobs)
     if args.verbose and "verbose" in estimator.get_params(deep=False):
         estimator.set_params(verbose=args.verbose)
-    out = writable(args.out if args.out is not None else _default_out(args.data))
+    out = writable(args.output if args.output is not None else _default_out(args.data))
     with progress(args) as say:
         data = open_labelled(args, say)
         estimator, instead = _in_memory(estimator, data, args, is_default=is_default)
-        with stream_errors(f"cannot fit {args.model} to {args.data}"):
+        with stream_errors(f"cannot fit {args.estimator} to {args.data}"):
             args.notes.show()
             start = perf_counter()
             # Lines of `verbose` would be mixed with this one.
-            with fit_shown(silent if args.verbose else say, estimator, f"fitting {args.model}"):
+            with fit_shown(silent if args.verbose else say, estimator, f"fitting {args.estimator}"):
                 data.fit(estimator)
             seconds = perf_counter() - start
-            is_ensemble = args.model == DEFAULT_MODEL
+            is_ensemble = args.estimator == DEFAULT_MODEL
             is_honest = is_ensemble and leaves_rows_out(estimator)
             said = _auc_of_ensemble(estimator) if is_honest else _auc_of_training(estimator, data)
     n_bytes = save_model(estimator, out)
 
     print(f"data    {args.data}: {data.say_size()}")
     print(f"target  {data.say()}")
-    print(f"model   {args.model}, fitted in {seconds:.3g} s{_in_brief(estimator)}{instead}")
+    print(f"model   {args.estimator}, fitted in {seconds:.3g} s{_in_brief(estimator)}{instead}")
     print(f"AUC     {said}")
     print(f"saved   {out} ({n_bytes:,} bytes)")
     if is_ensemble:
@@ -70,7 +70,7 @@ def _in_memory(
 
     Of rows in memory there is as much for the default as the file itself may take.
     """
-    if args.model == DEFAULT_MODEL and isinstance(data, LabelledFrame):
+    if args.estimator == DEFAULT_MODEL and isinstance(data, LabelledFrame):
         return estimator, ""
     instead = ""
     too_large = _too_large(estimator, data.shape, args)
@@ -78,8 +78,8 @@ def _in_memory(
         return estimator, f"; n_folds={n_folds}, for more of which {too_large}"
     if too_large and is_default and not _params(args):
         instead = f"; {too_large}"
-        args.model = DEFAULT_LARGE_MODEL
-        estimator = build_estimator(args.model, [], args.random_state, args.n_jobs)
+        args.estimator = DEFAULT_LARGE_MODEL
+        estimator = build_estimator(args.estimator, [], args.random_state, args.n_jobs)
         if args.verbose:
             estimator.set_params(verbose=args.verbose)
         too_large = _too_large(estimator, data.shape, args)
@@ -136,7 +136,7 @@ def _too_large(estimator: Any, shape: tuple[int, int], args: argparse.Namespace)
     if n_bytes <= room:
         return ""
     return (
-        f"{args.model} holds rows in memory, which takes {n_bytes / 1e9:.2g} GB or more, and"
+        f"{args.estimator} holds rows in memory, which takes {n_bytes / 1e9:.2g} GB or more, and"
         f" --memory says {args.memory / 1e9:.2g} GB, of which {room / 1e9:.2g} are left for them"
     )
 
@@ -150,7 +150,7 @@ def _fewer_folds(estimator: Any, shape: tuple[int, int], args: argparse.Namespac
     """Set the maximal number of folds of one booster that fits in memory, unless given."""
     n_rows, n_columns = shape
     if (
-        args.model != DEFAULT_MODEL
+        args.estimator != DEFAULT_MODEL
         or "n_folds" in _named(args)
         or not estimator._is_judged_by_sample(n_rows * n_columns)
     ):
@@ -185,9 +185,10 @@ def _params(args: argparse.Namespace) -> list[str]:
     for name, value in given.items():
         if value is None:
             continue
-        if args.model != DEFAULT_MODEL:
+        if args.estimator != DEFAULT_MODEL:
             raise UsageError(
-                f"{options[name]} is an option of {DEFAULT_MODEL}, and --model says {args.model}"
+                f"{options[name]} is an option of {DEFAULT_MODEL}, and --model says"
+                f" {args.estimator}"
             )
         if name in named:
             raise UsageError(f"{options[name]} and --param {name} say the same: leave one out")
@@ -290,7 +291,7 @@ def _command(args: argparse.Namespace, model: str, out: str) -> str:
     for option, values in several.items():
         words += with_values(option, *values) if values else []
     words += ["--seed", str(args.random_state)] if args.random_state else []
-    return shlex.join([*words, "--out", out])
+    return shlex.join([*words, "--output", out])
 
 
 def _default_out(data: str) -> str:

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         )
     except ValueError as error:
         raise UsageError(str(error)) from error
-    out = writable(args.out if args.out is not None else _default_out(args.data))
+    out = writable(args.output if args.output is not None else _default_out(args.data))
     paths = [args.model, *args.against]
     if len(paths) > MOST_MODELS:
         raise UsageError(f"a report is about 1 to {MOST_MODELS} models, got {len(paths)}")

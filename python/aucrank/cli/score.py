@@ -25,10 +25,10 @@ from aucrank.data._holder import PROBABILITY, SCORE
 
 def run(args: argparse.Namespace) -> int:
     """Score and write."""
-    out = None if args.out is None else writable(args.out)
+    out = None if args.output is None else writable(args.output)
     kind = "csv" if out is None else file_kind(out)
     if kind == "xlsx":
-        raise UsageError(f"scores are written as CSV or Parquet, and --out says {out}")
+        raise UsageError(f"scores are written as CSV or Parquet, and --output says {out}")
     backend_for(kind)
     model = load_ranker(args.model)
     if args.proba and not hasattr(model.estimator, "predict_proba"):
