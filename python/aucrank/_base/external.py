@@ -33,7 +33,7 @@ Answer = Callable[[Any, Any], NDArray[np.float64]]
 
 def weight_parameter(estimator: Any) -> tuple[str, Any]:
     """Return the name by which weights go to ``fit``, and the estimator that they are for."""
-    if not _is_pipeline(estimator):
+    if not is_pipeline(estimator):
         return "sample_weight", estimator
     step, last = estimator.steps[-1]
     name, receiver = weight_parameter(last)
@@ -43,7 +43,8 @@ def weight_parameter(estimator: Any) -> tuple[str, Any]:
     return f"{step}__{name}", receiver
 
 
-def _is_pipeline(estimator: Any) -> bool:
+def is_pipeline(estimator: Any) -> bool:
+    """Return whether it is a pipeline of scikit-learn."""
     # Without its module there is none, and importing it takes half a second.
     module = sys.modules.get("sklearn.pipeline")
     return module is not None and isinstance(estimator, module.Pipeline)
@@ -359,7 +360,7 @@ class KeepsModels:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         estimator = self._external_estimator()
         # The tags of a pipeline do not reflect an imputer in it.
-        if isinstance(estimator, BaseEstimator) and not _is_pipeline(estimator):
+        if isinstance(estimator, BaseEstimator) and not is_pipeline(estimator):
             tags.input_tags.allow_nan = get_tags(estimator).input_tags.allow_nan
         if isinstance(estimator, BaseEstimator):
             tags.input_tags.sparse &= get_tags(estimator).input_tags.sparse

@@ -21,12 +21,13 @@ from aucrank._data.table import Table, whole
 from aucrank._export.bins import Bin, BinnedFeature, read_bins, words_of_bins
 from aucrank._plots.bins import FeatureDisplay, draw_feature
 from aucrank._utils.threads import threads_for
-from aucrank.metrics import RocCurve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+
+    from aucrank.metrics import RocCurve
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +264,10 @@ class BinsMixin:
 
     def _curve(
         self, feature: RankedFeature, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> RocCurve:
+    ) -> "RocCurve":
         """Return the ROC curve of the values of a feature, or of the shares of its categories."""
+        from aucrank.metrics import RocCurve
+
         sample = read_sample(
             cast(BaseEstimator, self), X, y, sample_weight, self._schema, self.classes_
         )

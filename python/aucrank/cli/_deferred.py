@@ -1,7 +1,8 @@
 """Lazy loading of modules that scikit-learn imports and that few commands use.
 
-`sklearn.base` imports pandas and `scipy.stats` for a few functions, and SciPy all of NumPy, with
-`numpy.f2py`. That takes two thirds of the time of `aucrank describe`, which calls none of them.
+`sklearn.base` imports pandas, `scipy.stats` and `scipy.special` for a few functions, and SciPy all
+of NumPy, with `numpy.f2py` and `numpy.testing`. Its import takes 4.1 s of a processor, and 1.15 s
+without what `aucrank describe` does not use, a quarter of which is NumPy's own.
 """
 
 import sys

@@ -25,6 +25,18 @@ ROWS_HELP = (
 #: Commands that use a fitted model, whose time may be mostly that of imports.
 _QUICK = ("describe", "evaluate", "export", "score")
 
+#: What scikit-learn and SciPy import, and these commands use for few models or not at all.
+_DEFERRED = (
+    "pandas",
+    "scipy.stats",
+    "scipy.special",
+    "numpy.f2py",
+    "numpy.ma",
+    "numpy.polynomial",
+    "numpy.testing",
+    "numpy.ctypeslib",
+)
+
 #: Formats of `export`.
 EXPORTS = (
     "onnx",
@@ -75,7 +87,7 @@ def _run(name: str, args: argparse.Namespace) -> int:
     if not getattr(args, "header", True):
         _number_columns(args)
     if name in _QUICK:
-        defer("pandas", "scipy.stats", "numpy.f2py")
+        defer(*_DEFERRED)
     status: int = import_module(f"aucrank.cli.{name}").run(args)
     return status
 

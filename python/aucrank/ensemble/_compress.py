@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, stats
-from scipy.special import expit, logit
+from scipy import sparse, special, stats
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank._base.external import known_scores, row_taker
@@ -25,10 +24,11 @@ from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
 from aucrank.boosting import GradientBoostingRanker
 from aucrank.ensemble._distill import soft_labels
-from aucrank.metrics import AucComparison, auc_compare
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
+
+    from aucrank.metrics import AucComparison
 
 # Copies of each row in which a share of the cells comes from other rows, up to this many rows in
 # all: they show the student the score between the rows of the fit. Of `phoneme` (3,500 rows), 200
@@ -204,6 +204,8 @@ def compress(
     before, after = known_scores(ranker, rows), known_scores(small, rows)
     comparison = None
     if y_test is not None:
+        from aucrank.metrics import auc_compare
+
         labels = match_labels(y_test, classes)
         comparison = auc_compare(labels, before, after, sample_weight=sample_weight_test)
     agreement = float(stats.kendalltau(before, after).statistic)
@@ -274,6 +276,8 @@ class _TreeStudent:
 
     def loss(self, small: GradientBoostingRanker, X: Any) -> float:
         """Return the AUC that a ranker loses on rows, if the teacher's probabilities were right."""
+        from aucrank.metrics import auc_compare
+
         share = probabilities(self._teacher, X)
         scores = known_scores(self._teacher, X), known_scores(small, X)
         labels = np.repeat([0, 1], len(share))
@@ -319,7 +323,7 @@ def probabilities(ranker: Any, X: Any) -> NDArray[np.float64]:
     if scoring_method(ranker) == "decision_function":
         negative = np.mean(scores <= 0)
         if 0 < negative < 1:
-            share = expit(logit(share) - logit(negative))
+            share = special.expit(special.logit(share) - special.logit(negative))
     return share
 
 

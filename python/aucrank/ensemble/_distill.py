@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy import special
 from sklearn.base import clone
 
 from aucrank._base.external import known_scores, row_taker, weight_parameter
@@ -92,7 +92,7 @@ class Student:
         """Fit to rows of the folds, given the log-odds of each."""
         rows = self._cross.folds.rows[places]
         weight = self._cross.folds.weight
-        shares = expit(-log_odds), expit(log_odds)
+        shares = special.expit(-log_odds), special.expit(log_odds)
         soft = soft_labels(shares, None if weight is None else weight[places])
         return self._fit(rows[soft.places], soft.labels, soft.weights)
 

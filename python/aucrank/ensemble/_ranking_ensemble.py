@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +19,7 @@ from aucrank._base.external import (
     KeepsModels,
     check_ranker,
     check_takes_weights,
+    is_pipeline,
     known_scores,
     refuse_missing,
 )
@@ -687,7 +687,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
             of_ranker = get_tags(ranker).input_tags
             tags.input_tags.sparse &= of_ranker.sparse
             # The tags of a pipeline do not reflect an imputer in it.
-            if not isinstance(ranker, Pipeline):
+            if not is_pipeline(ranker):
                 tags.input_tags.allow_nan &= of_ranker.allow_nan
         return tags
 

@@ -1,14 +1,16 @@
 """Rows left out of fits, and their scores."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._base.folds import Folds
 from aucrank._data.sample import Sample
-from aucrank.metrics import AucInterval, cross_validated_auc, roc_auc_score
+
+if TYPE_CHECKING:
+    from aucrank.metrics import AucInterval
 
 #: Combines the scores of members, given labels and weights: see `_core.blend_scores`.
 Blend = Callable[
@@ -34,8 +36,10 @@ class RowsLeftOut:
         self.folds = folds
         self.shift = shift
 
-    def auc(self, scores: NDArray[np.float64]) -> AucInterval:
+    def auc(self, scores: NDArray[np.float64]) -> "AucInterval":
         """Return the mean AUC of the folds; each fold is scored by one model."""
+        from aucrank.metrics import cross_validated_auc
+
         sample, blocks = self.sample, self.sample.blocks
         groups = None
         if blocks is not None and not blocks.are_times and self.folds.n_folds > 1:
@@ -52,6 +56,8 @@ class RowsLeftOut:
 
     def auc_of_latest(self, scores: NDArray[np.float64]) -> float:
         """Return the AUC of the latest rows, whose models were fitted only to earlier ones."""
+        from aucrank.metrics import roc_auc_score
+
         sample = self.sample
         rows = self.folds.of_row == self.folds.n_folds - 1
         weight = None if sample.weight is None else sample.weight[rows]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,11 +23,12 @@ from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.warn import warn_caller
 from aucrank._utils.words import plural
-from aucrank.metrics import AucInterval
-from aucrank.metrics._inference import check_confidence, interval_of
 from aucrank.tree._dependence import LEAF_VALUES, LeafValue, PartialDependenceMixin
 from aucrank.tree._ranking_tree import RankingTree
 from aucrank.tree._tree_rank import TreeRank, check_stumps_of_dataset
+
+if TYPE_CHECKING:
+    from aucrank.metrics import AucInterval
 
 #: Leaf sizes among which "auto" chooses by out-of-bag rows.
 _LEAF_SIZES = (1, 5, 20)
@@ -520,7 +521,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         """
         return float(self._out_of_bag["auc"])
 
-    def oob_interval(self, *, confidence: float = 0.95) -> AucInterval:
+    def oob_interval(self, *, confidence: float = 0.95) -> "AucInterval":
         """Return the out-of-bag AUC with a confidence interval.
 
         Parameters
@@ -538,6 +539,8 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         AttributeError
             If the forest was fitted without ``oob_score``.
         """
+        from aucrank.metrics._inference import check_confidence, interval_of
+
         check_confidence(confidence)
         found = self._out_of_bag
         effective = tuple(found["effective_rows"])

@@ -38,11 +38,12 @@ from aucrank._utils.dialects import Dialect
 from aucrank._utils.numbers import rounded
 from aucrank._utils.params import check_bool, check_choice, check_int, check_real
 from aucrank._utils.threads import threads_for
-from aucrank.metrics import RocCurve
 from aucrank.tree._dependence import LEAF_VALUES, LeafValue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from aucrank.metrics import RocCurve
 
 
 class PruningPath:
@@ -165,8 +166,10 @@ class RankingTree:
         return self._core.cube_level
 
     @property
-    def roc(self) -> RocCurve:
+    def roc(self) -> "RocCurve":
         """Curve of the training rows; its thresholds are the scores of the leaves."""
+        from aucrank.metrics import RocCurve
+
         sums = [self._document["nodes"][leaf]["sums"] for leaf in self._core.leaves()]
         negative, positive = (
             np.cumsum([0, *(leaf[c] for leaf in sums)], dtype=np.uint64) for c in ("neg", "pos")

@@ -18,14 +18,14 @@ from aucrank._plots.drift import DriftDisplay, draw_drift
 from aucrank._utils.numbers import rounded
 from aucrank._utils.plain_text import shown
 from aucrank.additive._scorecard.card import Card, PointDistribution, masses_of
-from aucrank.metrics import AucInterval
-from aucrank.metrics._inference import interval_of
-from aucrank.metrics._shift import Shift, measure_shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+
+    from aucrank.metrics import AucInterval
+    from aucrank.metrics._shift import Shift
 
 # Number of bands of points, with shares of the training rows as equal as whole points allow.
 _N_BANDS = 10
@@ -184,6 +184,8 @@ def report_drift(card: Card, counts: dict[str, Any], *, has_y: bool) -> DriftRep
     has_y : bool
         Whether they have labels.
     """
+    from aucrank.metrics._shift import measure_shift
+
     now_in_all = PointDistribution.read(counts)
     rows_then, rows_now = card.distribution.n_rows, now_in_all.n_rows
     features, high = card.features, card.sign
@@ -278,6 +280,8 @@ def _bands(
     card: Card, in_all: PointDistribution, *, has_y: bool
 ) -> tuple[Table, Shift, float, float]:
     """Return the bands of points, the shift of rows among them, and the total of positives."""
+    from aucrank.metrics._shift import measure_shift
+
     scores_then, then = card.distribution.points, card.distribution.masses
     scores_now, now = in_all.points, in_all.masses
     tops = _band_tops(scores_then, then.sum(1))
@@ -340,6 +344,8 @@ def _auc_interval(rows: PointDistribution, high: int) -> AucInterval | None:
 
     A row of whole weight k counts as k rows; other weights are scaled to the number of rows.
     """
+    from aucrank.metrics._inference import interval_of
+
     counts = rows.masses[::high] * (rows.n_rows / rows.masses.sum())
     n_pos, n_neg = counts.sum(0)
     if not n_pos or not n_neg:

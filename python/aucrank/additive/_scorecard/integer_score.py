@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing
 
 from aucrank import _core
@@ -411,6 +410,9 @@ class IntegerScore(SampledFitMixin, PointsCard):
         >>> bool((path.table["low"] <= path.table["auc"]).all())
         True
         """
+        # Takes more than a second to import, with scikit-learn's metrics and SciPy's statistics.
+        from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+
         most = check_int(max_features, "max_features", low=1)
         params = self.get_params(deep=False) | {"max_features": most}
         labels = np.asarray(y)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from aucrank._data.table import Table
 from aucrank._plots.parsimony import ParsimonyDisplay, draw_parsimony
-from aucrank.metrics import cross_validated_auc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,6 +55,8 @@ class Parsimony:
         confidence : float
             Level of the intervals.
         """
+        from aucrank.metrics import cross_validated_auc
+
         found = [
             cross_validated_auc(y, score, fold, sample_weight=weight, confidence=confidence)
             for score in scores.T
