@@ -47,6 +47,8 @@ SETTINGS = {
 HELD_OUT = "held out, 30"
 FEW = {
     HELD_OUT: {"max_features": 30, "selection": "validation"},
+    "held out, 4": {"max_features": 4, "selection": "validation"},
+    "held out, 8": {"max_features": 8, "selection": "validation"},
     "held out, 200": {"selection": "validation"},
     "folds, 30": {"max_features": 30, "selection": "cv"},
 } | {
@@ -56,7 +58,7 @@ FEW = {
         "selection": None,
     }
     for radius in (0.5, 0.625**0.25)
-    for n_terms in (10, 30, 60, 100)
+    for n_terms in (4, 8, 30, 60, 100)
 }
 
 

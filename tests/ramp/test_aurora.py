@@ -650,6 +650,8 @@ def test_of_a_thousand_rows_none_is_held_out():
     all_rows = AURORA(**(FEW | {"max_features": 30}), radius=0.5, selection=None)
     expected = scores(all_rows, X, y)
     assert_array_equal(few.decision_function(X), expected)
+    assert AURORA(**(FEW | {"max_features": 8})).fit(X, y).radius_ == 0.5
+    assert AURORA(**(FEW | {"max_features": 7})).fit(X, y).radius_ == pytest.approx(0.889, abs=1e-3)
     # Copies are no more rows, whether they are listed or weights.
     assert_array_equal(scores(AURORA(**FEW), np.r_[X, X], np.r_[y, y])[:1000], expected)
     assert_array_equal(scores(AURORA(**FEW), X, y, sample_weight=np.full(1000, 2.0)), expected)

@@ -41,8 +41,8 @@ _LEAST = {"shortlist": 1, "midpoints": 0, "combined": 0, "circles": 1}
 #: Initial minimum gain of a term in the ramp statistic (DECISIONS A16).
 _FIRST_GAIN = 0.01
 
-#: Radius of a search on few rows, none of which is held out.
-_FEW_RADIUS = 0.5
+#: Radius of a search that holds no rows out since it cannot; few rows have a shorter one.
+_RADIUS_WITHOUT_CHOICE = 1.5811388300841898
 
 
 class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
@@ -89,8 +89,9 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         then optimised on all rows. "cv": by the mean over folds, each held out in turn; that many
         terms are then searched for on all rows. None keeps all terms, found on all rows; it needs a
         ``radius``. "auto": with at most 1,000 distinct rows, where those held out would be missed
-        more than the choice gains, all terms of all rows, at most 30, at a radius of 1/2; with
-        more rows, with ``groups`` or ``time``, or with a ``radius``, "validation".
+        more than the choice gains, all terms of all rows, at most 30, at a radius of 1/2, or of
+        0.89 if ``max_features`` is below 8; with more rows, with ``groups`` or ``time``, or with a
+        ``radius``, "validation".
     criterion : {"auc", "ramp"}, default="auc"
         Measure of the ranking of held-out rows: their AUC, or their ramp statistic as in the paper.
         With a small ``radius`` the ramp statistic also rises with the differences of scores, and
@@ -483,7 +484,9 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         """Return a warning for the user, at most one."""
         if model.n_terms == 0:
             return "No term distinguishes the classes, so all scores are equal."
-        is_of_few = (self.selection, self.radius, model.radius) == ("auto", "auto", _FEW_RADIUS)
+        is_of_few = (
+            self.selection == self.radius == "auto" and model.radius < _RADIUS_WITHOUT_CHOICE
+        )
         if self.selection is None or is_of_few:
             return None
         if json.loads(model.path())[0]["validation"] is None:

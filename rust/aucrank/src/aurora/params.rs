@@ -198,9 +198,9 @@ impl Default for SearchDepth {
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
     /// With at most 1,000 distinct training rows and [`Radius::Auto`], as [`Keep`](Self::Keep), with
-    /// at most 30 terms at a radius of 1/2; as [`HoldOut`](Self::HoldOut) of this share with more
-    /// rows, rows in groups or ranges of time, or a radius. A search that goes on keeps to what
-    /// was chosen first.
+    /// at most 30 terms at a radius of 1/2, or of .89 for fewer than 8 terms; as
+    /// [`HoldOut`](Self::HoldOut) of this share with more rows, rows in groups or ranges of time,
+    /// or a radius. A search that goes on keeps to what was chosen first.
     Auto(f64),
     /// A share of the distinct rows of each class is held out, above 0 and below 1. The weights of
     /// the chosen terms are then refitted to all rows.
