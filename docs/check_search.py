@@ -26,6 +26,8 @@ ANSWERS = {
     "few rows": ("which_ranker",),
     "cross-validation": ("roc_statistics", "leaderboard"),
     "install": ("getting_started",),
+    "coming from R": ("from_r", "from_proc"),
+    "AutoScore": ("from_r", "additive", "small_models", "IntegerScore"),
     "scorecard": ("additive", "credit_risk", "Scorecard"),
 }
 
