@@ -183,3 +183,14 @@ def test_the_runner_of_tabarena_runs_without_a_network(tmp_path):
 
     (found,) = run(tmp_path, n_folds=1, n_configs=0)
     assert found["metric_error"] < 0.02
+
+
+def test_experiments_of_tabarena_are_bags_of_eight_folds():
+    pytest.importorskip("tabarena", exc_type=ImportError)
+    from benches.tabarena.run_lite import build
+
+    experiments = build(2)
+    assert len(experiments) == 3
+    for experiment in experiments:
+        assert experiment.method_kwargs["model_cls"] is AucrankModel
+        assert experiment.method_kwargs["fit_kwargs"]["num_bag_folds"] == 8
