@@ -10,9 +10,10 @@ once the work has taken 30 s. Rivals that are not installed are left out. A case
 results as soon as it is measured, and a run that was broken off goes on behind it. `--again`
 measures all anew. With `--sizes` the numbers of rows are multiplied, with `--quick` by a tenth.
 
-At the usual sizes, the results are in `benches/results/speed.json` and the page of the docs,
-`docs/benchmarks.md`, has the table, unless files are given; at others they are in `target`. With
-`--from` nothing is measured. The full run takes some 25 minutes on two processors.
+At the usual sizes, the results are in `benches/results/speed.json`, from which `python -m
+benches.page` writes the page of the docs, unless a file is given; at others they are in `target`.
+With `--from` nothing is measured. `--markdown` writes the part of the page. The full run takes
+some 25 minutes on two processors.
 """
 
 import json
@@ -27,10 +28,10 @@ from benches.common.options import make_parser
 from benches.common.own_process import import_before
 from benches.speed.cases import CASES
 from benches.speed.measure import is_complete, record_of
-from benches.speed.table import page, table
+from benches.speed.table import section, table
 
 CHECKOUT = Path(__file__).parents[2]
-RESULTS, PAGE = CHECKOUT / "benches/results/speed.json", CHECKOUT / "docs/benchmarks.md"
+RESULTS = CHECKOUT / "benches/results/speed.json"
 
 #: Variables of the environment for what has no parameter for its number of threads.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -83,7 +84,7 @@ def main():
     size.add_argument("--quick", action="store_const", const=0.1, dest="sizes", help="a tenth")
     parser.add_argument("--time-limit", type=float, default=300.0, help="of a process, in seconds")
     parser.add_argument("--again", action="store_true", help="measure what is measured, too")
-    parser.add_argument("--markdown", type=Path, help="write the page there")
+    parser.add_argument("--markdown", type=Path, help="write the part of the page there")
     parser.add_argument("--from", dest="source", type=Path, help="measure nothing: show these")
     options = parser.parse_args()
     if options.source:
@@ -91,13 +92,10 @@ def main():
         print(table(results["cases"]))
     else:
         if options.json is None:
-            is_usual = options.sizes == 1
-            options.json = RESULTS if is_usual else CHECKOUT / "target/speed.json"
-            default = PAGE if is_usual else options.json.with_suffix(".md")
-            options.markdown = options.markdown or default
+            options.json = RESULTS if options.sizes == 1 else CHECKOUT / "target/speed.json"
         results = run(options)
     if options.markdown:
-        write(options.markdown, page(results))
+        write(options.markdown, section(results))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The results of `python -m benches.speed` as a table, and as a page of the docs."""
+"""The results of `python -m benches.speed` as a table, and as a part of the page of benchmarks."""
 
 from pathlib import Path
 
@@ -22,14 +22,15 @@ PACKAGES = {
     "lightgbm": "LightGBM",
     "xgboost": "XGBoost",
     "catboost": "CatBoost",
+    "chimeraboost": "ChimeraBoost",
     "hessboost": "hessboost",
     "numba": "Numba",
     "optbinning": "optbinning",
     "interpret": "interpret (EBM)",
 }
 
-#: The page without its figures.
-PAGE = Path(__file__).with_name("page.md").read_text("utf-8")
+#: The part of the page without its figures.
+SECTION = Path(__file__).with_name("section.md").read_text("utf-8")
 
 
 def seconds_text(seconds):
@@ -103,8 +104,16 @@ def gaps_text(cases):
     return text
 
 
-def page(results):
-    """Return the page of the docs."""
+def machine_text(here):
+    """Write what a machine is."""
+    return (
+        f"{here['processors']} processors ({here['processor']}) with {here['gigabytes']} GB of"
+        f" memory, {here['system']}"
+    )
+
+
+def section(results):
+    """Return the part of the page."""
     cases, here = results["cases"], results["machine"]
     versions = {}
     for record in cases.values():
@@ -113,12 +122,9 @@ def page(results):
     named = (f"{name} {joined(versions[m])}" for m, name in PACKAGES.items() if m in versions)
     dates = sorted({record["date"] for record in cases.values()})
     threads = joined(str(record["threads"]) for record in cases.values())
-    return PAGE.format(
+    return SECTION.format(
         dates=f"on {dates[0]}" if len(dates) == 1 else f"from {dates[0]} to {dates[-1]}",
-        machine=(
-            f"{here['processors']} processors ({here['processor']}) with {here['gigabytes']} GB of"
-            f" memory, {here['system']}"
-        ),
+        machine=machine_text(here),
         threads=f"{threads} threads",
         python=here["python"],
         versions=", ".join(named),

@@ -2,7 +2,7 @@
 
     python -m benches.studies.quality FOLDER [FOLDER ...] [--max-rows 20000] [--large]
         [--sets german pima] [--models ensemble lightgbm] [--folds 5] [--noise all]
-        [--results quality.csv]
+        [--results quality.csv] [--json quality.json]
 
 Each FOLDER holds Parquet files with columns and a 0/1 column `target`. Of several, gains are shown
 for each, too: what a default was chosen on must not be all that it is judged by. With --large only
@@ -21,12 +21,18 @@ AutoGluon has its preset of the best quality on processors and 120 seconds of th
 machine that should do nothing else: `--models ensemble catboost autogluon --folds 1` is two minutes
 a set.
 
+`--json` keeps the means of each set and model for the page of benchmarks (`python -m
+benches.page`).
+
 With --noise every model is fitted to columns that tell nothing as well, and the table then has what
 they cost: "ids" are one of 1,500 categories and one that is another for every row; "all" are these,
 ten numbers, five columns of 40 categories and one of 300.
 """
 
 import argparse
+import datetime
+import json
+import platform
 from itertools import islice
 from pathlib import Path
 from time import perf_counter, process_time
@@ -51,6 +57,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from benches.common.data import load_batches, with_categories
+from benches.common.machine import machine
 from benches.common.over_sets import gain_in_points, gains_of_batches
 from benches.common.results import resumed
 from benches.common.rivals import (
@@ -235,6 +242,31 @@ def report(found, models, batch_of):
         print(f"lost: {name}, {points:.2f} points to {aucs.loc[name, rivals].idxmax()}")
 
 
+def summary(found, models, batch_of, options):
+    """Return what the page of benchmarks says: means by set and model, and how they were made."""
+    found = found[found["model"].isin(models)]
+    aucs = of_sets(found)
+    seconds = found.groupby("model")["seconds"].mean()
+    modules = {MODULES[kind_of(name)].split(".")[0] for name in aucs if kind_of(name) in MODULES}
+    return {
+        "machine": machine(),
+        "python": platform.python_version(),
+        "date": datetime.date.today().isoformat(),
+        "versions": {name: version_of(name) for name in ["aucrank", "sklearn", *sorted(modules)]},
+        "rows": options.max_rows,
+        "folds": options.folds,
+        "sets": {name: batch_of[name] for name in aucs.index},
+        "models": {
+            name: {
+                "auc": aucs[name].round(6).to_dict(),
+                "seconds": round(float(seconds[name]), 4),
+            }
+            for name in models
+            if name in aucs
+        },
+    }
+
+
 def report_noise(found, noise):
     """Print what columns of noise cost each model."""
     known = set(found["model"])
@@ -260,6 +292,7 @@ def main():
     parser.add_argument("--folds", type=int, choices=range(1, 6), default=5)
     parser.add_argument("--noise", choices=("all", "ids"))
     parser.add_argument("--results", type=Path)
+    parser.add_argument("--json", type=Path, help="write the means there")
     options = parser.parse_args()
     models = {
         name: make
@@ -274,7 +307,11 @@ def main():
     split = large_split if options.large else five_folds
     results = options.results or Path("quality_large.csv" if options.large else "quality.csv")
     found = measure(models, data, results, options.folds, split)
-    report(found[found["set"].isin(data)], list(models), batch_of)
+    found = found[found["set"].isin(data)]
+    report(found, list(models), batch_of)
+    if options.json:
+        kept = summary(found, list(models), batch_of, options)
+        options.json.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
     if options.noise:
         noisy = {name: (with_noise(X, options.noise), y) for name, (X, y) in data.items()}
         of_noise = {f"{name}{NOISE}{options.noise}": make for name, make in models.items()}

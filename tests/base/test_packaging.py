@@ -90,6 +90,8 @@ def test_links_of_a_readme_work_from_any_page(page, checkout):
             r"https://github.com/aucrank/aucrank/(?:blob|tree)/main/([^#]+)", link
         ):
             assert (checkout / found[1]).exists(), link
+        if found := re.match(r"https://aucrank\.github\.io/aucrank/stable/(.+)\.html", link):
+            assert (checkout / f"docs/{found[1]}.md").exists(), link
         raw = "https://raw.githubusercontent.com/aucrank/aucrank/main/"
         if link.startswith(raw):
             assert (checkout / link.removeprefix(raw)).stat().st_size < 100_000, link
@@ -97,6 +99,14 @@ def test_links_of_a_readme_work_from_any_page(page, checkout):
         assert (checkout / script).is_file(), script
     for module in re.findall(r"python -m (benches[\w.]+)", text):
         assert (checkout / f"{module.replace('.', '/')}.py").is_file(), module
+
+
+def test_a_stranger_meets_a_number_and_the_installation_first(checkout):
+    lines = (checkout / "README.md").read_text("utf-8").splitlines()
+    assert len(lines) <= 120
+    assert re.search(r"\d\.\d+ ± \d\.\d+", " ".join(lines[:8]))
+    assert "pip install aucrank" in lines[:12]
+    assert sum("make demo" in line or "make test" in line for line in lines) == 2
 
 
 def test_every_package_the_docs_install_exists(checkout):

@@ -61,7 +61,7 @@ def test_the_recipe_requires_what_the_package_requires():
 FORMS = (
     ".github/dependabot.yml",
     *(f".github/ISSUE_TEMPLATE/{name}.yml" for name in ("bug", "feature", "config")),
-    *(f".github/workflows/{name}.yml" for name in ("tests", "wheels", "scorecard")),
+    *(f".github/workflows/{name}.yml" for name in ("tests", "wheels", "docs", "scorecard")),
     "CITATION.cff",
     "conda/recipe.yaml",
     "conda/variants.yaml",

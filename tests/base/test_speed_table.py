@@ -1,13 +1,16 @@
-"""`python -m benches.speed` measures, and the page of the docs has what it has measured."""
+"""`python -m benches.speed` measures, and the page of benchmarks has what was measured."""
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 
+from benches.page.__main__ import page
+from benches.page.quality import MODELS
 from benches.speed import __main__ as speed
-from benches.speed.table import lines_of, page, ratio_text
+from benches.speed.table import lines_of, ratio_text, seconds_text, section
 from tests.common.limits import HANG
 from tests.common.paths import CHECKOUT
 
@@ -79,11 +82,51 @@ def test_a_rival_that_is_missing_or_fails_is_named():
         "us": {"seconds": 1.0, "processor_seconds": 1.0, "bytes": 0, "runs": 1}
     }
     machine = {"processor": "x", "processors": 2, "gigabytes": 8, "system": "Linux", "python": "3"}
-    text = page({"machine": machine, "cases": {"fit": record}})
+    text = section({"machine": machine, "cases": {"fit": record}})
     assert "Not installed, and so left out: XGBoost." in text
     assert "a fit: them is left out (takes too long)." in text
 
 
 def test_the_page_of_the_docs_is_that_of_the_stored_results():
-    results = json.loads((CHECKOUT / "benches/results/speed.json").read_text("utf-8"))
-    assert (CHECKOUT / "docs/benchmarks.md").read_text("utf-8") == page(results)
+    assert (CHECKOUT / "docs/benchmarks.md").read_text("utf-8") == page()
+
+
+@pytest.mark.parametrize(
+    ("page", "heading"),
+    [
+        ("index", "How well it ranks"),
+        ("ensemble", "How well it ranks"),
+        ("which_ranker", "Measured"),
+    ],
+)
+def test_other_pages_have_the_same_aucs(page, heading):
+    results = json.loads((CHECKOUT / "benches/results/quality.json").read_text("utf-8"))
+    means = {
+        MODELS[name][0]: f"{sum(model['auc'].values()) / len(model['auc']):.4f}"
+        for name, model in results["models"].items()
+    }
+    text = (CHECKOUT / f"docs/{page}.md").read_text("utf-8")
+    of_section = text.partition(f"\n## {heading}\n")[2]
+    table = re.search(r"(?:^\|.*\n)+", of_section, re.MULTILINE)[0]
+    rows = re.findall(r"^\| ([^|]+) \|(?: [^|\d]+ \|)? (0\.\d{4}) \|", table, re.MULTILINE)
+    said = [(label, auc) for label, auc in rows if label in means]
+    assert len(said) >= 5
+    assert said == [(label, means[label]) for label, _ in said]
+
+
+def test_the_figures_of_the_crates_readme_are_the_stored_ones():
+    text = (CHECKOUT / "rust/aucrank/README.md").read_text("utf-8")
+    cases = json.loads((CHECKOUT / "benches/results/speed.json").read_text("utf-8"))["cases"]
+    seconds = {
+        (case["title"], case["rows"], case["features"], name): seconds_text(found["seconds"])
+        for case in cases.values()
+        for name, found in case["contestants"].items()
+    }
+    boosting = "boosting, 100 rounds of 31 leaves", 1_000_000, 20
+    ours = next(name for *case, name in seconds if tuple(case) == boosting)
+    for of, said in (
+        (("`roc_auc_score`, doubles", 10_000_000, 1, "aucrank"), "ten million scores takes\n{}"),
+        ((*boosting, ours), "a million rows of 20 columns {}"),
+        ((*boosting, "LightGBM"), "where LightGBM takes {}"),
+    ):
+        assert said.format(seconds[of]) in text
