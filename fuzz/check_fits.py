@@ -39,6 +39,7 @@ REFUSED = [
     r"missing is 'cell_mean', but must be left out",
     r"max_fpr=0\.1 does not go with loss='log'",
     r"where trees are searched|in a search",
+    r"max_rules is \d+, but must be less than the number of rows over min_samples_leaf",
     r"split is dyadic, but must be made of stumps in a forest",
     r"cuts must be 'best' for a DyadicSplit",
 ]
