@@ -116,7 +116,15 @@ html_theme_options = {
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
 # These have no pages below or next to them, so that the room on the left would stay empty.
-_ALONE = ("index", "getting_started", "which_ranker", "glossary", "develop", "changelog")
+_ALONE = (
+    "index",
+    "getting_started",
+    "which_ranker",
+    "benchmarks",
+    "glossary",
+    "develop",
+    "changelog",
+)
 html_sidebars = {page: [] for page in _ALONE}
 
 # For `make external-links`. Publishers refuse programs: whether a DOI exists, its registry says.
