@@ -58,7 +58,8 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
     Parameters
     ----------
     max_features : int, default=200
-        Maximum number of terms of a search; at least 1.
+        Maximum number of terms of a search; at least 1. Of few rows at most 30 are searched for,
+        see ``selection``.
     order : {1, 2}, default=2
         Maximum number of features per term: 1 for a score that is a step function of each feature,
         which `plot_terms` draws and a `Scorecard` accepts; 2 adds pairs. [1]_ defines terms of
