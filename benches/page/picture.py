@@ -35,11 +35,6 @@ PLACES = {
 OTHERS, OURS, READABLE = "0.35", "#d95f02", "#1b7837"
 
 
-def is_of_others(label):
-    """Whether a model is of another package."""
-    return not label.startswith("`")
-
-
 def draw(results, path):
     """Draw the picture."""
     aucs = 100 * aucs_of(results).mean()
@@ -47,7 +42,7 @@ def draw(results, path):
     for name, auc in aucs.items():
         label, is_readable = MODELS[name]
         seconds = results["models"][name]["seconds"]
-        others = is_of_others(label)
+        others = not label.startswith("`")
         colour = OTHERS if others else READABLE if is_readable else OURS
         marker = "s" if is_readable else "o"
         face = "white" if others else colour

@@ -34,9 +34,6 @@ REFERENCE = "catboost"
 #: The folder of the sets by which older defaults were chosen.
 OLD = "data"
 
-#: Sets that were used for no choice.
-N_SEALED = 52
-
 TEXT = Path(__file__).with_name("quality.md").read_text("utf-8")
 
 
@@ -75,12 +72,11 @@ def section(results):
         n_sets=len(folders),
         n_old=folders.count(OLD),
         n_new=len(folders) - folders.count(OLD),
-        n_sealed=N_SEALED,
         rows=results["rows"],
         folds={1: "one", 2: "two"}.get(results["folds"], results["folds"]),
         table=table(results),
         date=results["date"],
         machine=machine_text(results["machine"]),
-        python=results["python"],
+        python=results["machine"]["python"],
         versions=", ".join(f"{PACKAGES.get(m, m)} {v}" for m, v in sorted(versions.items())),
     )

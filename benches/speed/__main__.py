@@ -18,7 +18,6 @@ some 25 minutes on two processors.
 
 import json
 import os
-import platform
 import tempfile
 from pathlib import Path
 from time import perf_counter
@@ -39,7 +38,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 def stored(path, *, again):
     """Return the results of a file, if there is one, and otherwise none."""
-    here = machine() | {"python": platform.python_version()}
+    here = machine()
     found = json.loads(path.read_text()) if path.exists() else {"machine": here, "cases": {}}
     if found["machine"] == here:
         return found

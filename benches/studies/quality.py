@@ -30,9 +30,8 @@ ten numbers, five columns of 40 categories and one of 300.
 """
 
 import argparse
-import datetime
 import json
-import platform
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from time import perf_counter, process_time
@@ -211,6 +210,12 @@ def of_sets(found):
     return aucs.dropna().groupby("set").mean()
 
 
+def versions_of(names):
+    """Return the version of scikit-learn and of the packages of rivals among models."""
+    modules = {MODULES[kind_of(name)].split(".")[0] for name in names if kind_of(name) in MODULES}
+    return {name: version_of(name) for name in ["sklearn", *sorted(modules)]}
+
+
 def report(found, models, batch_of):
     """Print the table, and the sets that are lost."""
     found = found[found["model"].isin(models)]
@@ -221,8 +226,7 @@ def report(found, models, batch_of):
     best = aucs[rivals].mean().idxmax() if rivals else None
     if "catboost" in rivals:
         best = "catboost"
-    modules = {MODULES[kind_of(name)].split(".")[0] for name in rivals if kind_of(name) in MODULES}
-    print(", ".join(f"{name} {version_of(name)}" for name in ["sklearn", *sorted(modules)]))
+    print(", ".join(f"{name} {version}" for name, version in versions_of(rivals).items()))
     print(f"{len(aucs)} sets" + (f"; gains over {best}" if best else ""))
     for name in aucs.mean().sort_values(ascending=False).index:
         line = (
@@ -247,12 +251,10 @@ def summary(found, models, batch_of, options):
     found = found[found["model"].isin(models)]
     aucs = of_sets(found)
     seconds = found.groupby("model")["seconds"].mean()
-    modules = {MODULES[kind_of(name)].split(".")[0] for name in aucs if kind_of(name) in MODULES}
     return {
         "machine": machine(),
-        "python": platform.python_version(),
-        "date": datetime.date.today().isoformat(),
-        "versions": {name: version_of(name) for name in ["aucrank", "sklearn", *sorted(modules)]},
+        "date": datetime.now(UTC).date().isoformat(),
+        "versions": {"aucrank": version_of("aucrank"), **versions_of(aucs)},
         "rows": options.max_rows,
         "folds": options.folds,
         "sets": {name: batch_of[name] for name in aucs.index},

@@ -23,7 +23,6 @@ import argparse
 import json
 import multiprocessing
 import os
-import platform
 import warnings
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, as_completed, wait
 from datetime import UTC, datetime
@@ -205,7 +204,7 @@ def summary(results, every, names, options, failed):
     packages = sorted(modules | {"autogluon.tabular", "tabarena", "bencheval", "sklearn", "numpy"})
     return {
         "date": datetime.now(UTC).date().isoformat(),
-        "machine": machine() | {"python": platform.python_version()},
+        "machine": machine(),
         "versions": {package: version_of(package.split(".")[0]) for package in packages},
         "protocol": {
             "outer": f"stratified cross-validation, 1 x {options.folds} folds",

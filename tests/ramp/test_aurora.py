@@ -657,6 +657,12 @@ def test_of_a_thousand_rows_none_is_held_out():
     assert_array_equal(scores(AURORA(**FEW), X, y, sample_weight=np.full(1000, 2.0)), expected)
 
 
+def test_many_rows_of_which_none_can_be_held_out_raise_a_warning():
+    X, _ = numbers(1001)
+    with pytest.warns(UserWarning, match=r"no rows can be held out: .* the radius is 1\.581"):
+        AURORA(**FEW).fit(X, X[:, 0] == X[:, 0].max())
+
+
 @pytest.mark.parametrize("reason", ["rows", "groups", "time", "radius"])
 def test_rows_are_held_out_where_there_are_more_or_they_are_to_be(reason):
     X, y = numbers(1001 if reason == "rows" else 600)
