@@ -12,6 +12,15 @@ from scipy.stats import norm
 from tests.common.paths import CHECKOUT
 
 CRITERIA = ["youden", "closest_topleft", "cost", "equal"]
+BOUND = ["sensitivity_at_specificity", "precision_at_recall", "at_most_k"]
+NEEDED = {
+    "sensitivity_at_specificity": {"at_least": 0.8},
+    "precision_at_recall": {"at_least": 0.6},
+    "f_beta": {"beta": 2},
+    "mcc": {},
+    "net_benefit": {"probability": 0.2},
+    "at_most_k": {"k": 0.25},
+}
 FEW = {"n_resamples": 20, "random_state": 0}
 
 
@@ -23,8 +32,31 @@ def loss(criterion, sensitivity, specificity, costs=(1, 1), prevalence=0.5):
         return np.hypot(1 - sensitivity, 1 - specificity)
     if criterion == "equal":
         return np.abs(sensitivity - specificity)
-    wrong, missed = costs
-    return wrong * (1 - prevalence) * (1 - specificity) + missed * prevalence * (1 - sensitivity)
+    if criterion == "cost":
+        wrong, missed = costs
+        return wrong * (1 - prevalence) * (1 - specificity) + missed * prevalence * (
+            1 - sensitivity
+        )
+    sensitivity, specificity = np.asarray(sensitivity), np.asarray(specificity)
+    hits, misses = prevalence * sensitivity, prevalence * (1 - sensitivity)
+    false, quiet = (1 - prevalence) * (1 - specificity), (1 - prevalence) * specificity
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if criterion == "net_benefit":
+            return -(hits - false * 0.2 / 0.8)
+        if criterion == "f_beta":
+            precision, recall = hits / (hits + false), sensitivity
+            return np.nan_to_num(-5 * precision * recall / (4 * precision + recall))
+        if criterion == "mcc":
+            margins = (hits + false) * (hits + misses) * (quiet + false) * (quiet + misses)
+            value = (hits * quiet - false * misses) / np.sqrt(np.maximum(margins, 0))
+            return np.where(margins > 1e-15, -value, 0.0)
+        kept, value = {
+            "sensitivity_at_specificity": (specificity >= 0.8 - 1e-12, sensitivity),
+            "precision_at_recall": (sensitivity >= 0.6 - 1e-12, hits / (hits + false)),
+            "at_most_k": (hits + false <= 0.25 + 1e-12, sensitivity),
+        }[criterion]
+        # No precision without a row called positive.
+        return np.where(kept & ~np.isnan(value), -value, np.inf)
 
 
 @st.composite
@@ -34,11 +66,17 @@ def scored(draw):
     return tuple(np.array(column) for column in zip(*rows, strict=True))
 
 
-@given(scored(), st.sampled_from(CRITERIA), st.floats(0.1, 10), st.sampled_from([None, 0.03, 0.7]))
+@given(
+    scored(),
+    st.sampled_from([*CRITERIA, *NEEDED]),
+    st.floats(0.1, 10),
+    st.sampled_from([None, 0.03, 0.7]),
+)
 def test_no_threshold_is_better(rows, criterion, cost, prevalence):
     y, scores = rows
+    needed = NEEDED.get(criterion, {})
     found = optimal_threshold(
-        y, scores, criterion=criterion, cost_fn=cost, prevalence=prevalence, **FEW
+        y, scores, criterion=criterion, cost_fn=cost, prevalence=prevalence, **needed, **FEW
     )
     share = y.mean() if prevalence is None else prevalence
     losses = {}
@@ -52,18 +90,21 @@ def test_no_threshold_is_better(rows, criterion, cost, prevalence):
     assert loss(criterion, found.sensitivity, found.specificity, (1, cost), share) == pytest.approx(
         least, abs=1e-12
     )
-    value = -least if criterion == "youden" else least
+    value = -least if criterion in ["youden", *NEEDED] else least
     assert found.value == pytest.approx(value, abs=1e-12)
+    called = scores >= found.threshold
+    flagged = share * called[y == 1].mean() + (1 - share) * called[y == 0].mean()
+    assert found.flagged == pytest.approx(flagged)
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("criterion", [*CRITERIA, *NEEDED])
 def test_intervals_and_optimism_are_those_of_a_plain_bootstrap(criterion):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [60, 50])
     scores = np.round(rng.normal(loc=y), 1)
     weights = rng.integers(1, 4, y.size)
     costs, share = (1, 2), 0.3
-    rows, optimism = [], []
+    rows, optimism, values, losses_elsewhere = [], [], [], []
 
     def rates(thresholds, labels, scores, weights):
         called = scores >= np.reshape(thresholds, (-1, 1))
@@ -79,12 +120,15 @@ def test_intervals_and_optimism_are_those_of_a_plain_bootstrap(criterion):
         best = int(np.argmin(losses > losses.min() + 1e-12))
         rows.append([candidates[best], *found[:, best]])
         elsewhere = rates(candidates[best], y, scores, weights)[:, 0]
-        optimism.append(
-            [
-                *(found[:, best] - elsewhere),
-                losses[best] - loss(criterion, *elsewhere, costs, share),
-            ]
-        )
+        optimism.append(found[:, best] - elsewhere)
+        values.append(losses[best])
+        if criterion not in BOUND:
+            losses_elsewhere.append(loss(criterion, *elsewhere, costs, share))
+        elif criterion == "precision_at_recall":
+            hits, false = share * elsewhere[0], (1 - share) * (1 - elsewhere[1])
+            losses_elsewhere.append(-hits / (hits + false))
+        else:
+            losses_elsewhere.append(-elsewhere[0])
     rows, optimism = np.array(rows), np.mean(optimism, axis=0)
     found = optimal_threshold(
         y,
@@ -93,6 +137,7 @@ def test_intervals_and_optimism_are_those_of_a_plain_bootstrap(criterion):
         cost_fn=2,
         prevalence=0.3,
         sample_weight=weights,
+        **NEEDED.get(criterion, {}),
         n_resamples=4000,
         random_state=1,
     )
@@ -100,13 +145,20 @@ def test_intervals_and_optimism_are_those_of_a_plain_bootstrap(criterion):
     for column, interval in enumerate(
         [found.threshold_interval, found.sensitivity_interval, found.specificity_interval]
     ):
-        slack = 0.25 * rows[:, column].std() + (0.1 if column == 0 else 0)
+        # As do rates next to a bound, of a row in 60.
+        step = 0.1 if column == 0 else 0.01 if criterion in BOUND else 0
+        slack = 0.25 * rows[:, column].std() + step
         expected = np.quantile(rows[:, column], [0.025, 0.975])
         assert interval == pytest.approx(expected, abs=slack)
     assert found.sensitivity - found.sensitivity_corrected == pytest.approx(optimism[0], abs=0.01)
     assert found.specificity - found.specificity_corrected == pytest.approx(optimism[1], abs=0.01)
-    sign = -1 if criterion == "youden" else 1
-    assert sign * (found.value - found.value_corrected) == pytest.approx(optimism[2], abs=0.01)
+    sign = -1 if criterion in ["youden", *NEEDED] else 1
+    optimism_of_value = np.mean(values) - np.mean(losses_elsewhere)
+    assert sign * (found.value - found.value_corrected) == pytest.approx(
+        optimism_of_value, abs=0.01
+    )
+    ends = np.quantile(sign * np.array(values), [0.025, 0.975])
+    assert found.value_interval == pytest.approx(ends, abs=0.25 * np.std(values))
 
 
 def test_the_best_point_equals_that_of_proc(asah):
@@ -162,6 +214,17 @@ def test_thresholds_of_intervals_are_scores_and_seeds_hold():
         ({"criterion": "cost", "cost_fp": 0}, "cost_fp"),
         ({"criterion": "cost", "cost_fn": np.inf}, "cost_fn is inf"),
         ({"prevalence": 1.0}, "prevalence"),
+        ({"criterion": "at_most_k"}, "criterion 'at_most_k' needs k"),
+        ({"criterion": "at_most_k", "k": 0}, "k == 0"),
+        ({"criterion": "at_most_k", "k": 1.5}, "k == 1.5"),
+        ({"criterion": "net_benefit", "probability": 1.0}, "probability == 1.0"),
+        (
+            {"criterion": "net_benefit", "k": 3, "probability": 0.5},
+            "k is for criterion 'at_most_k'",
+        ),
+        ({"criterion": "f_beta", "beta": 0}, "beta == 0"),
+        ({"criterion": "precision_at_recall", "at_least": np.nan}, "at_least"),
+        ({"at_least": 0.5}, "at_least is for criterion 'sensitivity_at_specificity' and"),
         ({"confidence": 0.0}, "confidence"),
         ({"n_resamples": 1}, "n_resamples"),
     ],
@@ -180,3 +243,35 @@ def test_thresholds_of_patients_are_those_of_cutpointr(asah, criterion, marker):
     assert [found.threshold, found.sensitivity, found.specificity] == pytest.approx(
         expected[f"{criterion} of {marker}"]
     )
+
+
+def test_a_capacity_is_a_number_of_rows_or_a_share_of_them():
+    y, scores = np.tile([0, 1], 10), np.arange(20)
+    weights = np.repeat([1.0, 2.0], 10)
+    for k, of_rows, threshold in [(5, None, 15), (0.3, None, 14), (5, weights, 18), (30, None, 0)]:
+        found = optimal_threshold(
+            y, scores, criterion="at_most_k", k=k, sample_weight=of_rows, **FEW
+        )
+        # The highest threshold that finds as many positives.
+        assert found.threshold == threshold + (threshold % 2 == 0)
+
+
+def test_whole_groups_keep_a_bound_each_in_their_resample():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 3)
+    y = rng.integers(0, 2, 180)
+    scores = rng.normal(loc=y)
+    found = optimal_threshold(
+        y,
+        scores,
+        criterion="sensitivity_at_specificity",
+        at_least=0.9,
+        groups=groups,
+        n_resamples=200,
+        random_state=0,
+    )
+    assert found.specificity >= 0.9
+    assert found.specificity_interval[0] >= 0.9
+    # On all rows, the thresholds of resamples miss the bound about half of the time.
+    assert found.specificity_corrected < found.specificity
+    assert found.value_interval == found.sensitivity_interval

@@ -201,17 +201,19 @@ pub fn bootstrap_partial_aucs<'py>(
     Ok(areas.map(|areas| areas.into_pyarray(py)))
 }
 
-/// The criterion with this name; `slope` is that of `"slope"`.
-pub fn criterion(name: &str, slope: f64) -> PyResult<CutOffCriterion> {
+/// The criterion with this name and its number: a slope, a bound or a weight.
+pub fn criterion(name: &str, number: f64, prevalence: f64) -> PyResult<CutOffCriterion> {
     Ok(match name {
-        "slope" => CutOffCriterion::Slope(slope),
+        "slope" => CutOffCriterion::Slope(number),
         "corner" => CutOffCriterion::Corner,
         "equal" => CutOffCriterion::Equal,
+        "sensitivity" => CutOffCriterion::Sensitivity { specificity: number },
+        "precision" => CutOffCriterion::Precision { recall: number, prevalence },
+        "f_beta" => CutOffCriterion::FBeta { beta: number, prevalence },
+        "matthews" => CutOffCriterion::Matthews { prevalence },
+        "capacity" => CutOffCriterion::Capacity { share: number, prevalence },
         other => {
-            let known = "\"slope\", \"corner\" or \"equal\"";
-            return Err(PyValueError::new_err(format!(
-                "criterion is {other:?}, but must be {known}"
-            )));
+            return Err(PyValueError::new_err(format!("there is no criterion {other:?}")));
         }
     })
 }
@@ -225,8 +227,7 @@ pub fn bootstrap_cut_offs<'py>(
     labels: Labels<'_>,
     scores: Scores<'_>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
-    by: &str,
-    slope: f64,
+    by: (String, f64, f64),
     n_resamples: usize,
     seed: u64,
     n_threads: usize,
@@ -234,7 +235,7 @@ pub fn bootstrap_cut_offs<'py>(
     let labels = labels.as_slice()?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let bootstrap = Bootstrap { n_resamples, seed };
-    let by = criterion(by, slope)?;
+    let by = criterion(&by.0, by.1, by.2)?;
     let cuts = with_scores!(scores, |scores| on_pool(py, n_threads, |interrupt| {
         let cuts = |rows: &[bool]| bootstrap.cut_offs(scores, rows, weights, by, interrupt);
         labels.positive().map(|positive| cuts(&positive)).transpose()

@@ -287,8 +287,8 @@ impl RocCurve {
     }
 
     /// Knot that is best by a criterion.
-    fn cut_off(&self, by: &str, slope: f64) -> PyResult<usize> {
-        Ok(self.0.cut_off(criterion(by, slope)?))
+    fn cut_off(&self, name: &str, number: f64, prevalence: f64) -> PyResult<usize> {
+        Ok(self.0.cut_off(criterion(name, number, prevalence)?))
     }
 
     fn hull(&self, py: Python<'_>) -> Self {

@@ -35,24 +35,89 @@ pub enum CutOffCriterion {
     Corner,
     /// Sensitivity and specificity as close as can be.
     Equal,
+    /// Greatest sensitivity where the specificity is at least so much.
+    Sensitivity {
+        /// Least specificity.
+        specificity: f64,
+    },
+    /// Greatest precision where the recall is at least so much.
+    Precision {
+        /// Least recall.
+        recall: f64,
+        /// Share of positive rows.
+        prevalence: f64,
+    },
+    /// Greatest F score, the weighted harmonic mean of precision and recall.
+    FBeta {
+        /// How many times as much the recall counts.
+        beta: f64,
+        /// Share of positive rows.
+        prevalence: f64,
+    },
+    /// Greatest correlation of the label and the call (Matthews, 1975).
+    Matthews {
+        /// Share of positive rows.
+        prevalence: f64,
+    },
+    /// Greatest sensitivity where at most a share of the rows is called positive.
+    Capacity {
+        /// Greatest share of rows.
+        share: f64,
+        /// Share of positive rows.
+        prevalence: f64,
+    },
 }
+
+/// A bound counts as kept if it is missed by no more than rounding.
+const ROUNDING: f64 = 1e-12;
 
 impl CutOffCriterion {
     /// Index of the best of the knots of a curve; of equally good ones, that of the highest
     /// threshold.
     pub(super) fn best(self, x: &[f64], y: &[f64]) -> usize {
-        let loss = |knot: usize| {
-            let (fpr, tpr) = (x[knot], y[knot]);
-            match self {
-                Self::Slope(slope) => slope * fpr - tpr,
-                Self::Corner => fpr * fpr + (1.0 - tpr) * (1.0 - tpr),
-                Self::Equal => (tpr - (1.0 - fpr)).abs(),
-            }
-        };
+        let loss = |knot: usize| self.loss(x[knot], y[knot]);
         let least = (0..x.len()).map(loss).fold(f64::INFINITY, f64::min);
         // Values that differ only by rounding are equal.
-        let slack = 1e-12 * least.abs().max(1.0);
+        let slack = ROUNDING * least.abs().max(1.0);
         (0..x.len()).find(|&knot| loss(knot) <= least + slack).unwrap_or_default()
+    }
+
+    /// What is made least; infinite where a bound is missed.
+    fn loss(self, fpr: f64, tpr: f64) -> f64 {
+        // Shares of all rows: called positive, rightly and wrongly.
+        let shares = |prevalence: f64| (prevalence * tpr, (1.0 - prevalence) * fpr);
+        let (is_kept, loss) = match self {
+            Self::Slope(slope) => (true, slope * fpr - tpr),
+            Self::Corner => (true, fpr * fpr + (1.0 - tpr) * (1.0 - tpr)),
+            Self::Equal => (true, (tpr - (1.0 - fpr)).abs()),
+            Self::Sensitivity { specificity } => (1.0 - fpr >= specificity - ROUNDING, -tpr),
+            Self::Precision { recall, prevalence } => {
+                let (right, wrong) = shares(prevalence);
+                // Without a row called positive there is no precision.
+                let called = right + wrong;
+                (tpr >= recall - ROUNDING && called > 0.0, -right / called)
+            }
+            Self::FBeta { beta, prevalence } => {
+                let (right, wrong) = shares(prevalence);
+                // 1 / (1 + errors / right), where the rows missed count beta² times.
+                let missed = beta * beta * (prevalence - right);
+                let weight = (1.0 + beta * beta) * right;
+                (true, if weight > 0.0 { -weight / (weight + missed + wrong) } else { 0.0 })
+            }
+            Self::Matthews { prevalence } => {
+                let (right, wrong) = shares(prevalence);
+                let called = right + wrong;
+                let spread = called * (1.0 - called);
+                let covariance = (1.0 - prevalence) * right - prevalence * wrong;
+                let deviation = (spread * prevalence * (1.0 - prevalence)).sqrt();
+                (true, if deviation > 0.0 { -covariance / deviation } else { 0.0 })
+            }
+            Self::Capacity { share, prevalence } => {
+                let (right, wrong) = shares(prevalence);
+                (right + wrong <= share + ROUNDING, -tpr)
+            }
+        };
+        if is_kept { loss } else { f64::INFINITY }
     }
 }
 
@@ -209,6 +274,31 @@ mod tests {
         assert_eq!(CutOffCriterion::Equal.best(&x, &y), 2);
         assert_eq!(CutOffCriterion::Slope(100.0).best(&x, &y), 0);
         assert_eq!(CutOffCriterion::Slope(0.0).best(&x, &y), 4);
+    }
+
+    #[test]
+    fn bounds_are_kept_and_a_share_of_positives_counts() {
+        let (x, y) = ([0.0, 0.1, 0.3, 0.6, 1.0], [0.0, 0.5, 0.75, 0.9, 1.0]);
+        let best = |criterion: CutOffCriterion| criterion.best(&x, &y);
+        for (specificity, expected) in [(1.0, 0), (0.9, 1), (0.71, 1), (0.7, 2), (0.0, 4)] {
+            assert_eq!(best(CutOffCriterion::Sensitivity { specificity }), expected);
+        }
+        // Precisions of 1/2: 5/6, 5/7, 3/5, 1/2.
+        for (recall, expected) in [(0.0, 1), (0.5, 1), (0.6, 2), (0.76, 3), (1.0, 4)] {
+            assert_eq!(best(CutOffCriterion::Precision { recall, prevalence: 0.5 }), expected);
+        }
+        // Called: .3, .525, .75, 1 of the rows; with one positive row in ten .14, .345, ...
+        for (share, prevalence, expected) in
+            [(0.2, 0.5, 0), (0.2, 0.1, 1), (0.525, 0.5, 2), (0.35, 0.1, 2), (1.0, 0.1, 4)]
+        {
+            assert_eq!(best(CutOffCriterion::Capacity { share, prevalence }), expected);
+        }
+        // F1 .625, .732, .72, .667; F2 .543, .743, .818, .833; F1 of one in ten .417, .337, ...
+        let f = |beta, prevalence| CutOffCriterion::FBeta { beta, prevalence };
+        assert_eq!([best(f(1.0, 0.5)), best(f(2.0, 0.5)), best(f(1.0, 0.1))], [2, 4, 1]);
+        // Correlations .436, .451, .346, 0; of one in ten .346, .284, .186.
+        let matthews = |prevalence| CutOffCriterion::Matthews { prevalence };
+        assert_eq!([best(matthews(0.5)), best(matthews(0.1))], [2, 1]);
     }
 }
 
