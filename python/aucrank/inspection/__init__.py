@@ -1,4 +1,8 @@
-"""Level sets and Shapley values of scores, and the instability of a ranking under resampling."""
+"""What a fitted ranker, or a fit, is like.
+
+Level sets and Shapley values of scores, the instability of a ranking under resampling, and figures
+of a fit corrected for optimism.
+"""
 
 from aucrank._plots.bins import FeatureDisplay
 from aucrank._plots.card import CardDisplay
@@ -11,6 +15,7 @@ from aucrank._plots.tree import RankingTreeDisplay
 from aucrank.inspection._instability import RankingInstability, ranking_instability
 from aucrank.inspection._level_sets import LevelSetDisplay
 from aucrank.inspection._shapley import ShapleyValues, shapley_values
+from aucrank.inspection._validation import Validation, validate
 
 __all__ = [
     "BranchingProgramDisplay",
@@ -24,6 +29,8 @@ __all__ = [
     "RankingTreeDisplay",
     "ShapleyValues",
     "TermsDisplay",
+    "Validation",
     "ranking_instability",
     "shapley_values",
+    "validate",
 ]

@@ -10,15 +10,12 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from sklearn.base import clone
 from sklearn.utils import check_scalar
 
-from aucrank._base.scoring import score_rows, scoring_method
-from aucrank._data.as_frame import frame_or_matrix
-from aucrank._data.column_warnings import inner_fits_are_silent
+from aucrank._base.scoring import score_rows
 from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_seed
-from aucrank.metrics._units import Units
+from aucrank.inspection._training import Training, check_scores
 
 # Number of rows compared with all others at a time.
 _BLOCK = 256
@@ -123,25 +120,12 @@ def ranking_instability(
     True
     """
     check_scalar(n_resamples, "n_resamples", Integral, min_val=2)
-    if scoring_method(estimator) is None:
-        raise TypeError(
-            f"{type(estimator).__name__} has neither decision_function nor predict_proba"
-        )
-    units = Units.of(y, sample_weight, "sampling", groups)
-    labels = np.asarray(y)
-    rows = frame_or_matrix(X, "X")
-    if len(rows) != len(labels):
-        raise ValueError(f"X has {len(rows)} rows, but y has {len(labels)}")
+    check_scores(estimator)
+    training = Training.of(X, y, sample_weight, groups)
     ranked = X if X_eval is None else X_eval
     rng = np.random.default_rng(check_seed(random_state))
-    scores = []
-    for _ in range(n_resamples):
-        times = units.redraw(rng).astype(np.intp)
-        drawn = np.repeat(np.arange(len(times)), times)
-        given = {} if sample_weight is None else {"sample_weight": units.weight[drawn]}
-        with inner_fits_are_silent():
-            model = clone(estimator).fit(_take(rows, drawn), labels[drawn], **given)
-        scores.append(score_rows(model, ranked))
+    resamples = (training.redraw(rng) for _ in range(n_resamples))
+    scores = [score_rows(training.fit(estimator, drawn), ranked) for drawn in resamples]
     n_rows = len(scores[0])
     if n_rows < 2:
         raise ValueError(f"a ranking needs two rows or more, got {n_rows}")
@@ -172,9 +156,3 @@ def kendall_distance(first: NDArray[np.float64], second: NDArray[np.float64]) ->
 def _finite(*scores: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Return ranks, whose differences are finite even for infinite scores."""
     return [np.unique(own, return_inverse=True)[1].astype(np.float64) for own in scores]
-
-
-def _take(rows: Any, places: NDArray[np.intp]) -> Any:
-    if isinstance(rows, np.ndarray):
-        return rows[places]
-    return rows[places.tolist()].to_native()

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.table import Table
 from aucrank._plots import calibration as _plot
 from aucrank._utils.keywords import suggests_keywords
 from aucrank.metrics._inference import check_confidence
+from aucrank.metrics._log_odds import Regression, in_large_and_slope, log_odds_of
 from aucrank.metrics._units import Units
 from aucrank.metrics._weighting import Weighting
 
@@ -25,22 +26,11 @@ if TYPE_CHECKING:
 
     from aucrank._plots.calibration import CalibrationDisplay
 
-# Probabilities are clipped this far from 0 and 1 before log-odds are taken.
-_NEAREST = 1e-8
-
 # Quantiles of the log-odds at the knots of the smooth curve, as in Harrell's book.
 _KNOTS = (0.05, 0.275, 0.5, 0.725, 0.95)
 
 _N_POINTS = 101
 _SHARES = np.linspace(0, 1, 21)
-
-# For Newton's method. The remaining distance is about the square of the last step.
-_MOST_STEPS = 50
-_CONVERGED = 1e-12
-
-# Mean log loss below which the fit is perfect.
-_PARTED = 1e-9
-_SINGULAR = 1 / np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +214,7 @@ def calibration_curve(
     counted = np.flatnonzero(units.weight > 0)
     order = counted[np.argsort(probability[counted])]
     units, probability = units.take(order), probability[order]
-    log_odds = logit(np.clip(probability, _NEAREST, 1 - _NEAREST))
+    log_odds = log_odds_of(probability)
     positive = units.positive
     errors = (probability - positive) ** 2
     brier, rate, expected = (units.mean(values) for values in (errors, positive, probability))
@@ -233,9 +223,7 @@ def calibration_curve(
     of_isotonic = float(size @ (isotonic["observed"] * (1 - isotonic["observed"])) / size.sum())
     uncertainty = rate * (1 - rate)
 
-    ones = np.ones((len(probability), 1))
-    in_large = _Regression.of(units, ones, offset=log_odds)
-    lines = _Regression.of(units, np.column_stack([ones, log_odds]))
+    in_large, lines = in_large_and_slope(units, log_odds)
     smooth = None if lines is None else _Smooth.of(units, log_odds, lines.coefficients)
     if in_large is None or lines is None or smooth is None:
         warnings.warn(
@@ -315,75 +303,11 @@ def _isotonic(units: Units, probability: NDArray[np.float64]) -> Table:
 
 
 @dataclass(frozen=True, eq=False)
-class _Regression:
-    """A logistic regression with the covariance of its coefficients."""
-
-    coefficients: NDArray[np.float64]
-    covariance: NDArray[np.float64]
-
-    @classmethod
-    def of(
-        cls,
-        units: Units,
-        design: NDArray[np.float64],
-        *,
-        offset: NDArray[np.float64] | None = None,
-        start: NDArray[np.float64] | None = None,
-    ) -> _Regression | None:
-        """Fit it by Newton's method; None if it has no maximum, or more than one."""
-        # Columns that are multiples of each other are so up to rounding only.
-        sizes = np.linalg.svd(np.linalg.qr(design, mode="r"), compute_uv=False)
-        if len(sizes) < design.shape[1] or sizes[-1] * _SINGULAR <= sizes[0] * len(design):
-            return None
-        weight = units.weight / units.weight.sum()
-        given = np.zeros(len(weight)) if offset is None else offset
-        sign = np.where(units.positive, 1.0, -1.0)
-        coefficients = np.zeros(design.shape[1])
-        if start is not None:
-            coefficients[: len(start)] = start
-        scores = given + design @ coefficients
-        loss = float(weight @ np.logaddexp(0, -sign * scores))
-        for _ in range(_MOST_STEPS):
-            fitted = expit(scores)
-            gradient = design.T @ (weight * (units.positive - fitted))
-            information = (design.T * (weight * fitted * (1 - fitted))) @ design
-            # Unbounded where the classes are separated,
-            # and flat where all rows are certain, even of the wrong class.
-            is_flat = information[0, 0] < 10 * _NEAREST
-            if loss < _PARTED or is_flat or not np.linalg.cond(information) < _SINGULAR:
-                return None
-            step = np.linalg.solve(information, gradient)
-            fall = gradient @ step
-            # A step that overshoots is halved.
-            for _ in range(_MOST_STEPS):
-                scores = given + design @ (coefficients + step)
-                further = float(weight @ np.logaddexp(0, -sign * scores))
-                if further <= loss + _CONVERGED:
-                    break
-                step /= 2
-            coefficients, loss = coefficients + step, further
-            if fall < _CONVERGED:
-                break
-        else:
-            return None
-        fitted = expit(scores)
-        residual = units.positive - fitted
-        bread = np.linalg.inv((design.T * (weight * fitted * (1 - fitted))) @ design)
-        inner = units.covariance(design * residual[:, np.newaxis])
-        return cls(coefficients, bread @ inner @ bread)
-
-    def errors(self) -> NDArray[np.float64]:
-        """Return the standard errors of the coefficients."""
-        # With few groups a variance may be 0 up to rounding.
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
-
-
-@dataclass(frozen=True, eq=False)
 class _Smooth:
     """A restricted cubic spline of log-odds, linear beyond its outer knots."""
 
     knots: NDArray[np.float64]
-    regression: _Regression
+    regression: Regression
 
     @classmethod
     def of(
@@ -391,7 +315,7 @@ class _Smooth:
     ) -> _Smooth | None:
         """Fit it, given the line; None if it has no maximum."""
         knots = np.unique(units.quantiles(log_odds, _KNOTS, is_sorted=True))
-        regression = _Regression.of(units, _spline(log_odds, knots), start=line)
+        regression = Regression.of(units, _spline(log_odds, knots), start=line)
         return None if regression is None else cls(knots, regression)
 
     def at(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -429,7 +353,7 @@ def _grid(
     if smooth is None:
         nothing = np.full(_N_POINTS, math.nan)
         return Table(probability=grid, observed=nothing, low=nothing, high=nothing)
-    at = logit(np.clip(grid, _NEAREST, 1 - _NEAREST))
+    at = log_odds_of(grid)
     observed, low, high = smooth.band(at, z)
     return Table(probability=grid, observed=observed, low=low, high=high)
 
