@@ -49,6 +49,7 @@ from aucrank.metrics._points import McNemarTest, RateComparison, mcnemar_test, r
 from aucrank.metrics._power import AucSampleSize, auc_detectable, auc_power, auc_sample_size
 from aucrank.metrics._precision_recall import precision_recall_curve
 from aucrank.metrics._ramp import ramp_auc, ramp_auc_gradient
+from aucrank.metrics._recalibration import Recalibration, at_prevalence, recalibration
 from aucrank.metrics._roc_compare import RocComparison, roc_compare
 from aucrank.metrics._smooth import SmoothRoc, smooth_roc
 from aucrank.metrics._stability import (
@@ -86,6 +87,7 @@ __all__ = [
     "OptimalThreshold",
     "PopulationStability",
     "RateComparison",
+    "Recalibration",
     "RocBand",
     "RocComparison",
     "RocCurve",
@@ -94,6 +96,7 @@ __all__ = [
     "SmoothRoc",
     "SurvivalAuc",
     "TwoSampleTest",
+    "at_prevalence",
     "auc_by",
     "auc_compare",
     "auc_contrasts",
@@ -122,6 +125,7 @@ __all__ = [
     "ramp_auc",
     "ramp_auc_gradient",
     "rate_compare",
+    "recalibration",
     "roc_auc_score",
     "roc_band",
     "roc_compare",
