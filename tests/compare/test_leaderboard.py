@@ -3,6 +3,7 @@
 import io
 import json
 from contextlib import redirect_stdout
+from datetime import timedelta
 
 import aucrank
 import numpy as np
@@ -264,6 +265,30 @@ def test_folds_are_ranges_of_time():
     assert "auc_latest" not in list(aucrank.compare(X, y, models={"spy": Spy()}).models)
 
 
+@pytest.mark.parametrize(("unit", "gap"), [(1, 2), ("D", timedelta(days=2))])
+def test_rows_of_a_fit_are_a_gap_away_from_those_that_it_ranks(unit, gap):
+    X, y = sample(120)
+    time = np.arange(120) // 3
+    met = []
+
+    class Spy(Column):
+        def fit(self, X, y):
+            self.times_ = set(X[:, -1])
+            return super().fit(X, y)
+
+        def decision_function(self, X):
+            met.append((self.times_, set(X[:, -1])))
+            return super().decision_function(X)
+
+    given = time if unit == 1 else np.datetime64("2024-01-01") + time.astype("m8[D]")
+    board = aucrank.compare(np.c_[X, time], y, models={"spy": Spy()}, time=given, gap=gap, cv=4)
+    for fold, (fitted, held_out) in enumerate(met):
+        assert held_out == set(range(10 * fold, 10 * fold + 10))
+        near = set(range(10 * fold - 2, 10 * fold + 12))
+        assert fitted == set(range(40)) - near
+    assert "at least 2" in board.to_html()
+
+
 def test_a_group_has_the_time_of_its_latest_row():
     X, y = sample(120)
     time = np.arange(120)
@@ -297,12 +322,23 @@ def test_rankers_are_given_the_times():
         ({"time": np.arange(120), "cv": KFold(3)}, "leave time out for folds of your own"),
         ({"time": np.arange(120), "n_repeats": 2}, "the same ranges of time again"),
         ({"time": np.sort(sample(120)[1])}, "time has 2 values"),
+        ({"gap": 1}, "gap=1 is between ranges of time: pass time, too"),
+        ({"time": np.arange(120), "gap": -1}, "gap must be 0 or more, and finite; got -1"),
+        ({"time": np.arange(120), "gap": 96}, "gap=96 leaves rows of one class, or none"),
     ],
 )
 def test_times_that_make_no_folds_are_rejected(given, message):
     X, y = sample(120)
     with pytest.raises(ValueError, match=message):
         aucrank.compare(X, y, models={"x": Column(0)}, **given)
+
+
+def test_a_gap_is_of_the_kind_of_the_times():
+    X, y = sample(120)
+    days = pd.date_range("2024-01-01", periods=120)
+    for time, gap in [(np.arange(120), timedelta(days=1)), (days, 1), (np.arange(120), "1")]:
+        with pytest.raises(TypeError, match="gap"):
+            aucrank.compare(X, y, models={"x": Column(0)}, time=time, gap=gap)
 
 
 def test_the_error_for_a_panel_of_groups_and_times_says_what_to_do():

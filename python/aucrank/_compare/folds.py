@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
 
 from aucrank._compare.sample import LabelledSample
-from aucrank._data.row_blocks import range_of_times
+from aucrank._data.row_blocks import RowBlocks, range_of_times, time_gap
 from aucrank._utils.params import check_int
 from aucrank._utils.words import plural
 
@@ -64,7 +64,9 @@ class RepeatedFolds:
         return found.hexdigest()
 
 
-def deal(sample: LabelledSample, cv: Any, n_repeats: int, seed: int) -> RepeatedFolds:
+def deal(
+    sample: LabelledSample, cv: Any, n_repeats: int, seed: int, gap: Any = None
+) -> RepeatedFolds:
     """Deal the rows.
 
     Parameters
@@ -77,6 +79,8 @@ def deal(sample: LabelledSample, cv: Any, n_repeats: int, seed: int) -> Repeated
         Number of repeats, if ``cv`` is a number.
     seed : int
         Seed of the folds, if ``cv`` is a number.
+    gap : float, timedelta or None, default=None
+        How far in time the rows that a model is fitted to are from those that it ranks.
 
     Raises
     ------
@@ -84,8 +88,10 @@ def deal(sample: LabelledSample, cv: Any, n_repeats: int, seed: int) -> Repeated
         If there is no such split of the rows.
     """
     check_int(n_repeats, "n_repeats", low=1)
+    if gap is not None and sample.time is None:
+        raise ValueError(f"gap={gap!r} is between ranges of time: pass time, too")
     if isinstance(cv, Integral) and not isinstance(cv, bool):
-        return _dealt_by_number(sample, check_int(cv, "cv", low=2) or 2, n_repeats, seed)
+        return _dealt_by_number(sample, check_int(cv, "cv", low=2) or 2, n_repeats, seed, gap)
     if n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} needs a number of folds as cv, got {cv!r}")
     if sample.blocks is not None:
@@ -106,7 +112,7 @@ def deal(sample: LabelledSample, cv: Any, n_repeats: int, seed: int) -> Repeated
 
 
 def _dealt_by_number(
-    sample: LabelledSample, n_folds: int, n_repeats: int, seed: int
+    sample: LabelledSample, n_folds: int, n_repeats: int, seed: int, gap: Any
 ) -> RepeatedFolds:
     n_positive = int(sample.positive.sum())
     smaller = min(n_positive, sample.n_rows - n_positive)
@@ -116,7 +122,7 @@ def _dealt_by_number(
             f" {n_folds} folds: use more rows, or fewer folds"
         )
     if sample.blocks is not None:
-        return _dealt_by_time(sample, sample.blocks, n_folds, n_repeats)
+        return _dealt_by_time(sample, sample.blocks, n_folds, n_repeats, gap)
     rows = np.zeros(sample.n_rows)
     if sample.groups is None:
         by = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
@@ -139,9 +145,11 @@ def _dealt_by_number(
 
 
 def _dealt_by_time(
-    sample: LabelledSample, blocks: NDArray[np.uint64], n_folds: int, n_repeats: int
+    sample: LabelledSample, blocks: NDArray[np.uint64], n_folds: int, n_repeats: int, gap: Any
 ) -> RepeatedFolds:
     """Deal ranges of time with about equal numbers of rows, the earliest first."""
+    assert sample.time is not None
+    distance = None if gap is None else time_gap(gap, sample.time)
     if n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} would deal the same ranges of time again: leave 1")
     _, places = np.unique(blocks, return_inverse=True)
@@ -149,10 +157,26 @@ def _dealt_by_time(
     of_row = range_of_times(size, n_folds)[places]
     if len(np.unique(of_row)) < n_folds:
         raise ValueError(_no_ranges(sample, size, n_folds))
-    pairs = [(np.flatnonzero(of_row != fold), np.flatnonzero(of_row == fold))
-             for fold in range(n_folds)]  # fmt: skip
-    says = f"{n_folds} ranges of time" + (
-        ", groups kept together" if sample.groups is not None else ""
+    times = RowBlocks(blocks, are_times=True).times
+    assert times is not None
+    pairs = []
+    for fold in range(n_folds):
+        is_held_out = of_row == fold
+        is_near = is_held_out
+        if distance is not None:
+            of_fold = times[is_held_out]
+            is_near = (times >= of_fold.min() - distance) & (times <= of_fold.max() + distance)
+            kept = sample.positive[~is_near]
+            if kept.all() or not kept.any():
+                raise ValueError(
+                    f"gap={gap!r} leaves rows of one class, or none, to fit to in fold {fold + 1}:"
+                    " use a smaller one, or fewer folds"
+                )
+        pairs.append((np.flatnonzero(~is_near), np.flatnonzero(is_held_out)))
+    says = (
+        f"{n_folds} ranges of time"
+        + (", groups kept together" if sample.groups is not None else "")
+        + ("" if distance is None else f", models fitted to rows at least {gap} away")
     )
     return RepeatedFolds(_by_repeat(pairs, sample.positive), says)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime
+from datetime import datetime, timedelta
 from html import escape
 from typing import Any, Literal
 
+import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
 
@@ -149,6 +150,7 @@ def compare(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     time: ArrayLike | None = None,
+    gap: float | timedelta | np.timedelta64 | None = None,
     categorical_features: Any = "from_dtype",
     confidence: float = 0.95,
     time_limit: float | None = None,
@@ -200,6 +202,11 @@ def compare(
         latest range were fitted to earlier rows only: ``auc_latest`` is their AUC there. ``cv``
         must be a number. For a panel, such as customers by months, leave ``groups`` out: most
         groups would be in the latest range, which raises an error.
+    gap : float, timedelta or None, default=None
+        How far in time the rows that a model is fitted to are, at least, from the range that it
+        ranks: a number, or a timedelta if times are dates. For outcomes that are known later, such
+        as a default within a year: rows just before a range would tell what happens in it. Not for
+        a `Dataset`.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns are categorical, as for the rankers of this package: by their type, or by
         position, name or mask. It is not passed to your own estimators.
@@ -307,6 +314,7 @@ def compare(
         sample_weight=sample_weight,
         groups=groups,
         time=time,
+        gap=gap,
         categorical_features=categorical_features,
         confidence=confidence,
         time_limit=time_limit,

@@ -115,6 +115,7 @@ def read_request(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     time: ArrayLike | None = None,
+    gap: Any = None,
     categorical_features: Any = "from_dtype",
     confidence: float = 0.95,
     time_limit: float | None = None,
@@ -144,6 +145,8 @@ def read_request(
     notes: list[str] = []
     if isinstance(X, Dataset):
         refuse_with_dataset(y=y, sample_weight=sample_weight, groups=groups, time=time)
+        if gap is not None:
+            raise ValueError(f"gap={gap!r} was given with a Dataset: it is for rows of a frame")
         rows = sampled_rows(X, MOST_ROWS, categorical_features, n_jobs)
         if rows.are_few:
             notes.append(f"on a sample of {len(rows.positive):,} of {rows.n_all:,} rows")
@@ -162,7 +165,7 @@ def read_request(
         time,
         are_groups_timed=are_groups_timed,
     )
-    folds = deal(sample, cv, n_repeats, seed)
+    folds = deal(sample, cv, n_repeats, seed, gap)
     chosen = choose(models, peers, sample.n_values)
     plan = RunOptions(n_jobs, parallel, limit, peer_limit)
     return Request(sample, folds, chosen, plan, level, seed, notes)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
+from math import inf
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -165,6 +167,43 @@ def read_times(time: ArrayLike, n_rows: int) -> NDArray[Any]:
     if (row := first_missing(column)) is not None:
         raise ValueError(f"the time of row {row} is missing")
     return column
+
+
+def time_gap(gap: Any, column: NDArray[Any]) -> float:
+    """Return a distance of times in the unit of `time_numbers`: seconds for dates.
+
+    Parameters
+    ----------
+    gap : float, datetime.timedelta or numpy.timedelta64
+        The distance, 0 or more: a duration for times that are dates or durations themselves, else a
+        number.
+    column : ndarray
+        All times.
+
+    Raises
+    ------
+    TypeError
+        If it is not of the kind of the times.
+    ValueError
+        If it is negative or not finite.
+    """
+    is_duration = isinstance(gap, timedelta | np.timedelta64)
+    are_dates = column.dtype.kind in "mM" or (
+        column.dtype.kind == "O"
+        and any(isinstance(value, date | timedelta) for value in column[:1].tolist())
+    )
+    if is_duration != are_dates:
+        kinds = "dates, so gap must be a timedelta" if are_dates else "numbers, and so must be gap"
+        raise TypeError(f"time holds {kinds}; got {gap!r}")
+    if is_duration:
+        found = float(_seconds(np.array([gap], dtype="m8[us]"))[0])
+    elif isinstance(gap, Real) and not isinstance(gap, bool):
+        found = float(gap)
+    else:
+        raise TypeError(f"gap must be a number or a timedelta, got {gap!r}")
+    if not 0 <= found < inf:
+        raise ValueError(f"gap must be 0 or more, and finite; got {gap!r}")
+    return found
 
 
 def first_missing(column: NDArray[Any]) -> int | None:

@@ -177,6 +177,13 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         "--folds", type=at_least(2), default=5, metavar="K", help="folds (default: %(default)s)"
     )
     parser.add_argument(
+        "--gap",
+        type=above_zero,
+        metavar="DAYS",
+        help="with --time: how far the rows of a fit are, at least, from the range that it ranks, "
+        "in days, or in the numbers of COL if it holds numbers (default: not at all)",
+    )
+    parser.add_argument(
         "--repeats",
         type=at_least(1),
         default=1,

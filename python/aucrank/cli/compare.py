@@ -4,7 +4,7 @@ import argparse
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +136,7 @@ def _request(args: argparse.Namespace, data: LabelledFrame) -> Request:
             sample_weight=data.weight,
             groups=data.groups,
             time=data.time,
+            gap=_gap(args, data),
             confidence=args.confidence,
             time_limit=args.time_limit,
             peer_time_limit=args.peer_time_limit,
@@ -144,6 +145,14 @@ def _request(args: argparse.Namespace, data: LabelledFrame) -> Request:
             random_state=args.random_state,
             are_groups_timed=args.group is not None and args.time is not None,
         )
+
+
+def _gap(args: argparse.Namespace, data: LabelledFrame) -> float | timedelta | None:
+    """Return the distance of ranges of time, which are days if times are dates."""
+    gap: float | None = args.gap
+    if gap is None or data.time is None or data.time.dtype.kind != "M":
+        return gap
+    return timedelta(days=gap)
 
 
 def _shown_when_it_begins(say: Callable[[str], None]) -> Callable[[str, str], None]:
@@ -265,6 +274,7 @@ def _as_json(args: argparse.Namespace, data: LabelledFrame, facts: LeaderboardFa
             "n_rows": facts.n_rows,
             "n_positive": facts.n_positive,
             "folds": args.folds,
+            "gap": args.gap,
             "repeats": args.repeats,
             "random_state": args.random_state,
             "confidence": facts.confidence,
