@@ -1,5 +1,7 @@
 """`--group` and `--time`: rows with groups or times."""
 
+import json
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +80,30 @@ def test_models_are_compared_on_ranges_of_time(rows, capsys):
     assert cells[5] == f"{latest:.4f}"
     table = pd.read_csv("board.csv").set_index("model")
     assert table.loc["GradientBoostingRanker", "latest"] == pytest.approx(latest)
+
+
+@pytest.mark.parametrize("are_dates", [False, True])
+def test_a_gap_is_in_days_or_in_the_numbers_of_the_column(rows, capsys, are_dates):
+    gap = 3
+    if are_dates:
+        days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rows["day"], "D")
+        rows.assign(day=days).to_csv("rows.csv", index=False)
+        gap = timedelta(days=3)
+    status, out, _ = run(
+        capsys, "compare", "rows.csv", "--target", "bad", "--time", "day", "--gap", "3",
+        "--drop", "patient", "--models", "LinearRanker", "--no-peers", "--json", "board.json",
+    )  # fmt: skip
+    assert status == 0
+    assert "models fitted to rows at least 3" in out
+    expected = compare(
+        rows[["x", "z"]], rows["bad"], peers=False, models=["LinearRanker"], random_state=0,
+        time=days if are_dates else rows["day"], gap=gap,
+    )  # fmt: skip
+    found = json.loads(Path("board.json").read_text())
+    assert found["gap"] == 3
+    assert found["models"][0]["auc"] == pytest.approx(expected.folds["auc"].tolist())
+    out = run(capsys, "compare", "rows.csv", "--target", "bad", "--gap", "3", "--drop", "day")
+    assert "gap=3.0 is between ranges of time" in str(out)
 
 
 @pytest.mark.parametrize(
