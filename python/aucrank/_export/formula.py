@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from math import floor, inf
+from math import floor, inf, nextafter
 from typing import Any, Literal
 
 # Tests and conditions -----------------------------------------------------------------------------
@@ -618,6 +618,36 @@ def features_of(formula: Formula) -> Iterator[int]:
         case _:
             for part in parts_of(formula):
                 yield from features_of(part)
+
+
+def thresholds_of(formula: Formula) -> dict[int, list[float] | None]:
+    """Return where a formula changes along each feature, ascending.
+
+    None stands for a feature whose number itself is used, as in a sum of weighted numbers.
+    """
+    found: dict[int, set[float]] = {}
+    weighed: set[int] = set()
+
+    def visit(part: Formula) -> None:
+        match part:
+            case NumberSteps(feature, thresholds, _, _, special):
+                own = found.setdefault(feature, set())
+                own.update(thresholds)
+                for at, _ in special:
+                    own.update((at, nextafter(at, inf)))
+            case Tree() | Indicator():
+                for condition in conditions_of(part):
+                    for test in tests_of(condition):
+                        if isinstance(test.rule, Below):
+                            found.setdefault(test.feature, set()).add(test.rule.threshold)
+            case Linear(terms):
+                weighed.update(term.feature for term in terms if isinstance(term, LinearTerm))
+        for inner in parts_of(part):
+            visit(inner)
+
+    visit(formula)
+    places: dict[int, list[float] | None] = {place: sorted(cuts) for place, cuts in found.items()}
+    return places | dict.fromkeys(weighed)
 
 
 def parts_of(formula: Formula) -> Iterator[Formula]:

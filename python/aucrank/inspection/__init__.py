@@ -12,6 +12,7 @@ from aucrank._plots.path import PathDisplay
 from aucrank._plots.program import BranchingProgramDisplay
 from aucrank._plots.terms import TermsDisplay
 from aucrank._plots.tree import RankingTreeDisplay
+from aucrank.inspection._counterfactuals import Counterfactuals, counterfactuals
 from aucrank.inspection._instability import RankingInstability, ranking_instability
 from aucrank.inspection._level_sets import LevelSetDisplay
 from aucrank.inspection._shapley import ShapleyValues, shapley_values
@@ -20,6 +21,7 @@ from aucrank.inspection._validation import Validation, validate
 __all__ = [
     "BranchingProgramDisplay",
     "CardDisplay",
+    "Counterfactuals",
     "DriftDisplay",
     "FeatureDisplay",
     "LevelSetDisplay",
@@ -30,6 +32,7 @@ __all__ = [
     "ShapleyValues",
     "TermsDisplay",
     "Validation",
+    "counterfactuals",
     "ranking_instability",
     "shapley_values",
     "validate",
