@@ -29,7 +29,7 @@ _MOST_ROWS = 200_000
 #: Rows scored at a time.
 _BLOCK = 20_000
 
-#: Values of a number that are tried where the model tells no thresholds.
+#: Values of a number that are tried where the thresholds of a model are not known.
 _MOST_VALUES = 64
 
 #: Distance of two categories: as that of numbers with half of the rows between them.
