@@ -699,6 +699,9 @@ def fit_calibration(
     method: str,
     n_threads: int,
 ) -> tuple[Calibration, float]: ...
+def calibration_through(
+    knots: list[tuple[float, float]], slopes: tuple[float, float]
+) -> tuple[Calibration, float]: ...
 def even_odds(
     scores: NDArray[np.float64],
     positive: NDArray[np.bool_],

@@ -62,6 +62,16 @@ pub fn fit_calibration(
     Ok((PyCalibration(Arc::new(found)), cut))
 }
 
+/// A calibration through knots of scores and log-odds, and the score of even odds.
+#[pyfunction]
+pub fn calibration_through(
+    knots: Vec<(f64, f64)>,
+    slopes: [f64; 2],
+) -> PyResult<(PyCalibration, f64)> {
+    let (found, cut) = Calibration::through(&knots, slopes).map_err(PyValueError::new_err)?;
+    Ok((PyCalibration(Arc::new(found)), cut))
+}
+
 /// The score of even odds if each row counts by the factor of its class, negative first.
 #[pyfunction]
 pub fn even_odds(

@@ -47,7 +47,8 @@ mod _core {
     use super::boost::{PyBoostedModel, fit_auc_boost, fit_rank_boost};
     #[pymodule_export]
     use super::calibration::{
-        PyCalibration, deal_blocks, even_odds, fit_calibration, held_out_rows, with_threshold,
+        PyCalibration, calibration_through, deal_blocks, even_odds, fit_calibration, held_out_rows,
+        with_threshold,
     };
     #[pymodule_export]
     use super::document::{ModelFormatError, read_document, write_document};

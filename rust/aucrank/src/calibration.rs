@@ -97,7 +97,37 @@ impl Calibration {
             }
             _ => vec![pivot],
         };
-        Ok(Self::around_even_odds(&knots, slope))
+        Ok(Self::around_even_odds(&knots, [slope; 2]))
+    }
+
+    /// A calibration through given knots, scores and log-odds that both rise, with the slopes of
+    /// the log-odds below the first knot and above the last. Also returns the score of even odds,
+    /// which is to be subtracted from all scores.
+    ///
+    /// # Errors
+    ///
+    /// A description of the fault: no knots, numbers that are not finite, or log-odds that do not
+    /// rise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::calibration::Calibration;
+    ///
+    /// let (found, cut) = Calibration::through(&[(2.0, -1.0), (4.0, 1.0)], [1.0, 0.5])?;
+    /// assert_eq!((cut, found.log_odds(3.5 - cut), found.log_odds(6.0 - cut)), (3.0, 0.5, 2.0));
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn through(knots: &[(f64, f64)], slopes: [f64; 2]) -> Result<(Self, f64), String> {
+        let rises = knots.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
+        let is_finite = |knot: &(f64, f64)| knot.0.is_finite() && knot.1.is_finite();
+        let are_positive = slopes.iter().all(|slope| *slope > 0.0 && slope.is_finite());
+        if knots.is_empty() || !rises || !are_positive || !knots.iter().all(is_finite) {
+            return Err("log-odds that do not rise with the score".to_owned());
+        }
+        let (found, cut) = Self::around_even_odds(knots, slopes);
+        found.check()?;
+        Ok((found, cut))
     }
 
     /// The score of even odds if each row counts by the factor of its class, negative first. From
@@ -130,16 +160,16 @@ impl Calibration {
         let groups = score_groups(scores, labels)?;
         let line = Line::of_weighted_classes(&groups, labels.class_rows(), factors);
         let (pivot, slope) = rising_line(&groups, line);
-        Ok(Self::around_even_odds(&[pivot], slope).1)
+        Ok(Self::around_even_odds(&[pivot], [slope; 2]).1)
     }
 
     /// The function through some knots, shifted so that it is 0 at 0, and the shift.
-    fn around_even_odds(knots: &[(f64, f64)], slope: f64) -> (Self, f64) {
+    fn around_even_odds(knots: &[(f64, f64)], slopes: [f64; 2]) -> (Self, f64) {
         let (first, last) = (knots[0], knots[knots.len() - 1]);
         // Log-odds rise strictly, so that they are 0 at one score, which may lie beyond all knots.
         let cut = match knots.partition_point(|&(_, log_odds)| log_odds < 0.0) {
-            0 => first.0 - first.1 / slope,
-            n if n == knots.len() => last.0 - last.1 / slope,
+            0 => first.0 - first.1 / slopes[0],
+            n if n == knots.len() => last.0 - last.1 / slopes[1],
             n => {
                 let ((low, below), (high, above)) = (knots[n - 1], knots[n]);
                 (low + (high - low) * (below / (below - above))).clamp(low, high)
@@ -147,8 +177,8 @@ impl Calibration {
         };
         // Finite even for the largest scores.
         let cut = cut.clamp(f64::MIN / 4.0, f64::MAX / 4.0);
-        let mut found = Self { scores: vec![0.0], log_odds: vec![0.0], slopes: [slope; 2] };
-        if knots.len() == 1 {
+        let mut found = Self { scores: vec![0.0], log_odds: vec![0.0], slopes };
+        if knots.len() == 1 && slopes[0] == slopes[1] {
             return (found, cut); // Of one line, a single knot is enough.
         }
         let moved = || knots.iter().map(|&(score, log_odds)| (score - cut, log_odds));
@@ -386,6 +416,38 @@ mod tests {
                 assert_eq!(score > 0.0, probability > 0.5, "{score}");
             }
         }
+    }
+
+    #[test]
+    fn knots_are_kept_whatever_the_score_of_even_odds() {
+        for seed in 0..60 {
+            let draw = |of: u64| (mix(8 * seed + of) % 2000) as f64 / 100.0;
+            let shift = draw(0) - 10.0;
+            let mut knots = vec![(shift, draw(1) - 15.0)];
+            for place in 2..3 + seed % 4 {
+                let (score, log_odds) = knots[knots.len() - 1];
+                knots.push((score + 0.01 + draw(place), log_odds + draw(place + 1)));
+            }
+            let slopes = [0.5, 2.0];
+            let (found, cut) = Calibration::through(&knots, slopes).unwrap();
+            let close = |score: f64, expected: f64| {
+                let log_odds = found.log_odds(score - cut);
+                assert!((log_odds - expected).abs() < 1e-9, "{seed}: {log_odds} {expected}");
+            };
+            for pair in knots.windows(2) {
+                close(pair[0].0, pair[0].1);
+                close((pair[0].0 + pair[1].0) / 2.0, (pair[0].1 + pair[1].1) / 2.0);
+            }
+            let (first, last) = (knots[0], knots[knots.len() - 1]);
+            close(first.0 - 3.0, first.1 - 1.5);
+            close(last.0 + 3.0, last.1 + 6.0);
+        }
+        let refused: [&[(f64, f64)]; 4] =
+            [&[], &[(0.0, 1.0), (0.0, 2.0)], &[(0.0, 1.0), (1.0, 0.5)], &[(0.0, f64::NAN)]];
+        for knots in refused {
+            assert!(Calibration::through(knots, [1.0, 1.0]).is_err());
+        }
+        assert!(Calibration::through(&[(0.0, 0.0)], [1.0, 0.0]).is_err());
     }
 
     #[test]
