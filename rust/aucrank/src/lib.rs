@@ -5,6 +5,7 @@
 //! - [`data`]: borrowed columns, labels with weights, bins; the only place where raw values become
 //!   codes;
 //! - [`roc`]: what is optimised: the area under the ROC curve, the curve and its hull;
+//! - [`measures`]: figures of scores and probabilities with intervals: areas, calibration, net benefit;
 //! - [`rows`]: rows in files or on a cluster: their codes, questions about them, and how answers are
 //!   merged;
 //! - [`calibration`]: probabilities from scores that only rank;
@@ -39,6 +40,7 @@ pub mod calibration;
 pub mod data;
 pub mod external;
 pub mod formula;
+pub mod measures;
 pub mod model;
 pub mod roc;
 pub mod rows;

@@ -1,6 +1,7 @@
 //! The one list of the families of models, and their common interface.
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::ensemble::Ensemble;
 use super::saved::{ModelError, read_json};
@@ -109,6 +110,21 @@ pub trait Family: Send + Sync {
     }
 }
 
+/// A family whose models can be read by themselves: [`Document::read_as`](super::Document::read_as).
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::additive::Scorecard;
+/// use aucrank::model::SavedFamily;
+///
+/// assert_eq!(Scorecard::TAG, "scorecard");
+/// ```
+pub trait SavedFamily: Family + DeserializeOwned {
+    /// The tag of the family in saved models.
+    const TAG: &'static str;
+}
+
 /// Declares the enums of models from one list: the name of a variant, its tag in saved models, the
 /// type of its model.
 macro_rules! families {
@@ -191,6 +207,10 @@ macro_rules! families {
                 }
             }
         }
+
+        $(impl SavedFamily for $model {
+            const TAG: &'static str = $tag;
+        })*
 
         $(impl From<$model> for Model {
             fn from(model: $model) -> Self {

@@ -7,7 +7,7 @@ mod saved;
 mod two_sided;
 
 pub use ensemble::{Ensemble, Member};
-pub use family::{Family, Model, ModelRef};
+pub use family::{Family, Model, ModelRef, SavedFamily};
 #[cfg(feature = "arrow")]
 pub use saved::{BatchError, BatchRows, features_of_batches};
 pub use saved::{

@@ -4,11 +4,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::canonical_json::{append_canonical, to_text};
+use super::canonical_json::{append_canonical, read_json, to_text};
 use super::{FORMAT, FORMAT_VERSION, Feature, FeatureKind, Header, Json};
 use crate::calibration::Calibration;
 use crate::data::Columns;
-use crate::model::{Model, ModelRef};
+use crate::model::{Family, Model, ModelRef, SavedFamily};
 use crate::spilled::fnv1a64;
 use crate::{Interrupt, RankError, VERSION};
 
@@ -56,6 +56,14 @@ pub enum ModelError {
     /// Well-formed, but not a model.
     #[error("the model is malformed: {0}")]
     Malformed(String),
+    /// A model of another family than the one that is read.
+    #[error("the model is a {found}, not a {expected}")]
+    OtherFamily {
+        /// The tag of its family.
+        found: String,
+        /// The tag of the expected one.
+        expected: &'static str,
+    },
     /// The caller requested a stop (Ctrl-C in Python).
     #[error("interrupted")]
     Interrupted,
@@ -228,44 +236,54 @@ impl Document {
     ///
     /// As [`Document::from_json`], or [`ModelError::Interrupted`].
     pub fn from_json_interruptible(text: &str, interrupt: &Interrupt) -> Result<Self, ModelError> {
-        // What we wrote is canonical, as its checksum shows: no second copy is made, and numbers are
-        // read once.
-        if let Ok(own) = Envelope::read(text)
-            && own.is_whole()
-        {
-            return Self::of_envelope(&own, interrupt);
-        }
-        let canonical = append_canonical(String::with_capacity(text.len()), text, interrupt);
-        let canonical = canonical.map_err(|err| match interrupt.check() {
-            Ok(()) => ModelError::NotJson(err.to_string()),
-            Err(_) => ModelError::Interrupted,
-        })?;
-        Self::of_envelope(&Envelope::read(&canonical)?, interrupt)
+        with_body(text, interrupt, |Body { calibration, header, model }| {
+            let model = Model::from_json(model.get(), interrupt)?;
+            Self { header, model, calibration }.checked()
+        })
     }
 
-    fn of_envelope(document: &Envelope<'_>, interrupt: &Interrupt) -> Result<Self, ModelError> {
-        if plain(document.format) != Some(FORMAT.to_owned()) {
-            let found = document.format.map_or("absent", RawValue::get);
-            return Err(ModelError::Foreign(found.to_owned()));
-        }
-        let written_by = plain(document.library_version).unwrap_or_else(|| "unknown".to_owned());
-        let Some(found) = plain(document.format_version) else {
-            return Err(ModelError::Malformed("it has no format version".to_owned()));
-        };
-        if found > FORMAT_VERSION {
-            return Err(ModelError::Newer { found, written_by });
-        }
-        let found = plain(document.checksum).unwrap_or_else(|| "absent".to_owned());
-        let Some(body) = document.body.map(RawValue::get) else {
-            return Err(ModelError::Malformed("it has no body".to_owned()));
-        };
-        let expected = document.expected_checksum.clone().unwrap_or_default();
-        if found != expected {
-            return Err(ModelError::Checksum { found, expected });
-        }
-        let Body { calibration, header, model } = serde_json::from_str(body).map_err(malformed)?;
-        let model = Model::from_json(model.get(), interrupt)?;
-        Self { header, model, calibration }.checked()
+    /// Reads a document whose model is of one family: its header and the model. A program that
+    /// needs no other family then contains no other. The document has no calibration, as is the
+    /// case for families with probabilities of their own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Document::from_json`]; [`ModelError::OtherFamily`] if the model is of another family.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::Interrupt;
+    /// use aucrank::additive::{Mad2c, RimarcParams, Rimarc, fit_rimarc};
+    /// use aucrank::data::{Columns, Labels};
+    /// use aucrank::model::{Document, Feature, Header};
+    ///
+    /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0], 1)?;
+    /// let labels = Labels::new(&[false, true, false, true], None)?;
+    /// let model =
+    ///     fit_rimarc((&columns, &labels), &RimarcParams::default(), &Interrupt::default())?;
+    /// let header = Header::builder("RIMARC").feature(Feature::numeric("age")).build()?;
+    /// let text = Document::new(header.clone(), model.clone())?.to_json()?;
+    /// assert_eq!(Document::read_as::<Rimarc>(&text), Ok((header, model)));
+    /// let err = Document::read_as::<Mad2c>(&text).unwrap_err();
+    /// assert_eq!(err.to_string(), "the model is a rimarc, not a mad2c");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_as<M: SavedFamily>(text: &str) -> Result<(Header, M), ModelError> {
+        let interrupt = Interrupt::default();
+        with_body(text, &interrupt, |Body { calibration, header, model }| {
+            let FamilyName { family } = serde_json::from_str(model.get()).map_err(malformed)?;
+            if family != M::TAG {
+                return Err(ModelError::OtherFamily { found: family, expected: M::TAG });
+            }
+            if calibration.is_some() {
+                let what = "probabilities of a model that has its own";
+                return Err(ModelError::Malformed(what.to_owned()));
+            }
+            let model: M = read_json(model.get(), &interrupt)?;
+            check(&header, &model).map_err(ModelError::Malformed)?;
+            Ok((header, model))
+        })
     }
 
     fn checked(self) -> Result<Self, ModelError> {
@@ -276,33 +294,14 @@ impl Document {
     /// Checks that header and model match, and each is valid by itself.
     fn check(&self) -> Result<(), String> {
         let Self { header, model, calibration } = self;
-        model.family().check()?;
+        let family = model.family();
         if let Some(calibration) = calibration {
             calibration.check()?;
-            if !model.family().has_score() {
+            if !family.has_score() {
                 return Err("probabilities of a model that has no score".to_owned());
             }
         }
-        // A reader needs some hundred bytes for each.
-        let params = ("its parameters hold", Some(&header.estimator.params));
-        for (what, json) in [params, ("its report holds", header.report.as_ref())] {
-            let found = json.map_or(0, Json::n_containers);
-            if found > MOST_CONTAINERS {
-                return Err(format!("{what} {found} lists and objects"));
-            }
-        }
-        let of_feature = |feature: &Feature| match &feature.kind {
-            FeatureKind::Numeric => None,
-            FeatureKind::Categorical { levels } => Some(levels.len()),
-        };
-        if header.classes.is_some() != model.family().has_classes() {
-            return Err("the classes are not those of the model".to_owned());
-        }
-        if header.features.iter().map(of_feature).eq(model.n_levels().iter().copied()) {
-            Ok(())
-        } else {
-            Err("the features are not those of the model".to_owned())
-        }
+        check(header, family)
     }
 
     /// Score of each row; higher is more positive, above 0 is predicted positive.
@@ -327,6 +326,84 @@ impl Document {
         };
         let scores = self.score(columns)?;
         Ok(scores.into_iter().map(|score| calibration.probability(score)).collect())
+    }
+}
+
+/// Reads the content of a document, and of it what is wanted.
+fn with_body<T>(
+    text: &str,
+    interrupt: &Interrupt,
+    read: impl Fn(Body<'_>) -> Result<T, ModelError>,
+) -> Result<T, ModelError> {
+    // What we wrote is canonical, as its checksum shows: no second copy is made, and numbers are
+    // read once.
+    if let Ok(own) = Envelope::read(text)
+        && own.is_whole()
+    {
+        return read(own.body()?);
+    }
+    let canonical = append_canonical(String::with_capacity(text.len()), text, interrupt);
+    let canonical = canonical.map_err(|err| match interrupt.check() {
+        Ok(()) => ModelError::NotJson(err.to_string()),
+        Err(_) => ModelError::Interrupted,
+    })?;
+    read(Envelope::read(&canonical)?.body()?)
+}
+
+impl<'a> Envelope<'a> {
+    /// The content, if format, version and checksum are right.
+    fn body(&self) -> Result<Body<'a>, ModelError> {
+        if plain(self.format) != Some(FORMAT.to_owned()) {
+            let found = self.format.map_or("absent", RawValue::get);
+            return Err(ModelError::Foreign(found.to_owned()));
+        }
+        let written_by = plain(self.library_version).unwrap_or_else(|| "unknown".to_owned());
+        let Some(found) = plain(self.format_version) else {
+            return Err(ModelError::Malformed("it has no format version".to_owned()));
+        };
+        if found > FORMAT_VERSION {
+            return Err(ModelError::Newer { found, written_by });
+        }
+        let found = plain(self.checksum).unwrap_or_else(|| "absent".to_owned());
+        let Some(body) = self.body.map(RawValue::get) else {
+            return Err(ModelError::Malformed("it has no body".to_owned()));
+        };
+        let expected = self.expected_checksum.clone().unwrap_or_default();
+        if found != expected {
+            return Err(ModelError::Checksum { found, expected });
+        }
+        serde_json::from_str(body).map_err(malformed)
+    }
+}
+
+/// The family of a model.
+#[derive(Deserialize)]
+struct FamilyName {
+    family: String,
+}
+
+/// Checks that a header and a model match, and the model is valid by itself.
+fn check(header: &Header, model: &(impl Family + ?Sized)) -> Result<(), String> {
+    model.check()?;
+    // A reader needs some hundred bytes for each.
+    let params = ("its parameters hold", Some(&header.estimator.params));
+    for (what, json) in [params, ("its report holds", header.report.as_ref())] {
+        let found = json.map_or(0, Json::n_containers);
+        if found > MOST_CONTAINERS {
+            return Err(format!("{what} {found} lists and objects"));
+        }
+    }
+    let of_feature = |feature: &Feature| match &feature.kind {
+        FeatureKind::Numeric => None,
+        FeatureKind::Categorical { levels } => Some(levels.len()),
+    };
+    if header.classes.is_some() != model.has_classes() {
+        return Err("the classes are not those of the model".to_owned());
+    }
+    if header.features.iter().map(of_feature).eq(model.n_levels().iter().copied()) {
+        Ok(())
+    } else {
+        Err("the features are not those of the model".to_owned())
     }
 }
 
