@@ -69,15 +69,22 @@ rust-test:  ## Run the Rust tests and documentation examples
 	cargo test --locked --profile $(RUST_PROFILE) -p aucrank -p aucrank-fuzz --bins --examples --test '*'
 	cargo test --locked --profile $(RUST_PROFILE) -p aucrank -p aucrank-fuzz --doc
 
-# The module must score the stored models to the last bit.
 WASM := wasm32-unknown-unknown
 WASM_PROFILE ?= small
+WASM_BUILD := cargo build --locked --profile $(WASM_PROFILE) --target $(WASM) -p aucrank-wasm --no-default-features
+WASM_BUILT := target/$(WASM)/$(WASM_PROFILE)/aucrank_wasm.wasm
+# The module must score the stored models to the last bit.
 .PHONY: wasm
 wasm:  ## Build the scorer for browsers with a target from rustup, and test it if node is installed
 	rustup target add $(WASM)
-	cargo build --locked --profile $(WASM_PROFILE) --target $(WASM) -p aucrank-wasm
-	! command -v node || node rust/aucrank-wasm/check.mjs \
-		target/$(WASM)/$(WASM_PROFILE)/aucrank_wasm.wasm tests/golden
+	$(WASM_BUILD) --features models
+	! command -v node || node rust/aucrank-wasm/check.mjs $(WASM_BUILT) tests/golden
+
+.PHONY: calculator
+calculator:  ## Build the module of the AUC calculator, a page of the documentation, likewise
+	rustup target add $(WASM)
+	$(WASM_BUILD) --features calculator
+	install -m 644 $(WASM_BUILT) docs/_static/calculator/aucrank.wasm
 
 # Minutes for each of the two harnesses. Each run has a new seed, which it prints.
 MINUTES ?= 10
@@ -148,6 +155,8 @@ lint-python: $(STAMPS)/package $(STAMPS)/group-lint
 
 .PHONY: docs
 docs: $(STAMPS)/package $(STAMPS)/group-docs  ## Build the documentation into docs/_build/html
+	@if rustup target add $(WASM) >/dev/null 2>&1; then $(MAKE) calculator; else \
+		echo "rustup has no $(WASM): the AUC calculator says that its module is missing"; fi
 	rm -rf docs/api/generated docs/auto_examples
 	$(BIN)/python -P -m sphinx --fresh-env -W --keep-going --quiet -b html docs docs/_build/html
 	$(BIN)/python -P docs/check_links.py docs/_build/html
@@ -194,7 +203,8 @@ sdist: $(STAMPS)/maturin  ## Build the source distribution into dist
 .PHONY: clean
 clean:  ## Remove everything that was built, .venv included
 	rm -rf $(VENV) $(MIN) $(ALONE) target dist docs/_build docs/auto_examples docs/api/generated \
-		docs/drawings/*.png docs/pictures docs/sg_execution_times.rst .hypothesis .mypy_cache \
+		docs/drawings/*.png docs/pictures docs/sg_execution_times.rst \
+		docs/_static/calculator/aucrank.wasm .hypothesis .mypy_cache \
 		.pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
