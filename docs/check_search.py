@@ -16,6 +16,7 @@ from urllib.parse import quote_plus
 
 ANSWERS = {
     "confidence interval of an AUC": ("roc_statistics", "auc_interval"),
+    "AUC calculator": ("calculator",),
     "compare two models": ("roc_statistics", "leaderboard"),
     "groups": ("roc_statistics", "reviewers"),
     "SQL": ("production", "warehouses"),

@@ -2,10 +2,10 @@
 
 import base64
 import json
-import shutil
 
 import pytest
 
+from tests.common.browser import start_browser
 from tests.common.reports import OTHER_PAGES, PAGES
 
 # Paper of A4, less the margins of the page, at 96 dots to the inch.
@@ -13,25 +13,9 @@ PAPER = round((210 - 2 * 13) / 25.4 * 96)
 PHONE = 360
 
 
-def start():
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    programs = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
-    browser = next(filter(None, programs), None)
-    driver = shutil.which("chromedriver")
-    if browser is None or driver is None:
-        pytest.skip("Chromium and its driver are not installed (chromium, chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    # As root, and in a container with little shared memory.
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-
-
 @pytest.fixture(scope="module")
 def browser():
-    driver = start()
+    driver = start_browser()
     yield driver
     driver.quit()
 
