@@ -9,7 +9,6 @@ import polars as pl
 import pyarrow as pa
 from aucrank import RIMARC, TreeRank
 from aucrank._base.registry import public_estimators
-from aucrank._report.rows import UserRows
 from aucrank._report.subjects import Subject, Target
 
 from tests.common.contestants import Column, sample
@@ -55,9 +54,8 @@ def target_of(positive, weight=None, groups=None):
 
 
 def subject_of(scores, *, own_cut=0.0):
-    """A model with nothing but scores."""
-    scores = np.asarray(scores, dtype=np.float64)
-    return Subject("model", None, UserRows(np.zeros((len(scores), 1))), scores, None, None, own_cut)
+    """Nothing but scores."""
+    return Subject("model", np.asarray(scores, dtype=np.float64), own_cut=own_cut)
 
 
 @cache

@@ -7,7 +7,7 @@ import pytest
 from aucrank import GradientBoostingRanker
 from aucrank._report.effects import measure_effects
 from aucrank._report.rows import UserRows
-from aucrank._report.subjects import score_subject
+from aucrank._report.subjects import DataTable, FittedModel
 from aucrank.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
 
@@ -46,13 +46,17 @@ def test_one_column_is_permuted_and_the_others_are_unchanged(convert):
     assert values_of(whole.native) == before
 
 
+def subject_of(model, X):
+    return FittedModel(model, DataTable(UserRows(X))).subject("model", 0)
+
+
 def fitted(n=2000):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 4))
     y = X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=n) > 0
     half = n // 2
     model = GradientBoostingRanker(random_state=0).fit(X[:half], y[:half])
-    return score_subject("model", model, UserRows(X[half:]), 0), target_of(y[half:])
+    return subject_of(model, X[half:]), target_of(y[half:])
 
 
 def test_informative_columns_come_first_and_noise_has_no_importance():
@@ -65,9 +69,9 @@ def test_informative_columns_come_first_and_noise_has_no_importance():
     assert [one.column for one in found.dependences][:2] == ["x0", "x1"]
     assert all(one.own >= 0 for one in found.importances)
     # A column without its values ranks at best as the others do.
-    X = subject.rows.native.copy()
+    X = subject.model.rows.native.copy()
     X[:, 0] = np.random.default_rng(5).permutation(X[:, 0])
-    after = roc_auc_score(target.positive, subject.estimator.decision_function(X))
+    after = roc_auc_score(target.positive, subject.model.estimator.decision_function(X))
     expected = roc_auc_score(target.positive, subject.scores) - after
     assert losses["x0"] == pytest.approx(expected, abs=0.05)
 
@@ -78,7 +82,7 @@ def test_informative_columns_among_many_are_found(model):
     X = rng.normal(size=(1200, 60))
     y = X[:, 50] + X[:, 7] + rng.normal(size=1200) > 0
     model.fit(X[:600], y[:600])
-    subject = score_subject("model", model, UserRows(X[600:]), 0)
+    subject = subject_of(model, X[600:])
     found = measure_effects(subject, target_of(y[600:]), 0)
     assert {one.column for one in found.importances[:2]} == {"x7", "x50"}
     assert (len(found.importances), found.n_left_out) == (30, 30)
@@ -88,18 +92,18 @@ def test_dependence_is_the_mean_score_with_the_column_fixed():
     subject, target = fitted(600)
     found = measure_effects(subject, target, 0).dependences[0]
     # All 300 rows are averaged over, in whatever order.
-    assert subject.rows.n_rows == 300
+    assert subject.model.rows.n_rows == 300
     for value, answer in zip(found.numbers, found.answers, strict=True):
-        X = subject.rows.native.copy()
+        X = subject.model.rows.native.copy()
         X[:, 0] = value
-        assert answer == pytest.approx(subject.estimator.predict_proba(X)[:, 1].mean())
+        assert answer == pytest.approx(subject.model.estimator.predict_proba(X)[:, 1].mean())
 
 
 def test_dependence_includes_categories_and_missing_values():
     X, labels = loans(800)
     y = labels == "bad"
     model = GradientBoostingRanker(random_state=0).fit(X, y)
-    found = measure_effects(score_subject("model", model, UserRows(X), 0), target_of(y), 0)
+    found = measure_effects(subject_of(model, X), target_of(y), 0)
     by_name = {one.column: one for one in found.dependences}
     assert set(by_name["trade"].levels) == {*X["trade"].cat.categories, "missing"}
     assert by_name["income"].missing is not None

@@ -71,6 +71,39 @@ def to_scores(y_score: ArrayLike) -> tuple[NDArray[Any], NDArray[Any] | None]:
     return ranks.astype(np.float64), distinct.astype(np.float64)
 
 
+def row_probabilities(
+    values: ArrayLike, name: str, n_rows: int, labels: str
+) -> NDArray[np.float64]:
+    """Read a probability of the positive class for each row.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows,)
+        The probabilities.
+    name : str
+        What they are called in errors.
+    n_rows : int
+        Number of labels.
+    labels : str
+        What these are called in errors.
+
+    Raises
+    ------
+    ValueError
+        If their number differs from that of the labels, or one is missing or not from 0 to 1.
+    """
+    array = numbers(vector(values, name), name).astype(np.float64)
+    if len(array) != n_rows:
+        raise ValueError(f"{name} has {len(array)} entries, but {labels} has {n_rows}")
+    broken = ~((array >= 0) & (array <= 1))
+    if broken.any():
+        row = int(broken.argmax())
+        raise ValueError(
+            f"{name} of row {row} is {array[row]}, but must be a probability from 0 to 1"
+        )
+    return array
+
+
 def auc_of_groups(positive: NDArray[Any], negative: NDArray[Any]) -> float:
     """Return the AUC of groups of rows, given by weight, from low scores to high ones."""
     below = np.cumsum(negative) - negative

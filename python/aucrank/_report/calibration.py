@@ -11,9 +11,17 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from aucrank._data.table import Table, whole
+from aucrank._report.options import Options
 from aucrank._report.subjects import Target
 from aucrank._utils.shares import wilson
-from aucrank.metrics import CalibrationCurve, DecisionCurve, calibration_curve, decision_curve
+from aucrank.metrics import (
+    CalibrationCurve,
+    DecisionCurve,
+    GradeTable,
+    calibration_curve,
+    decision_curve,
+    grade_table,
+)
 
 _N_BINS = 10
 
@@ -99,6 +107,21 @@ def measure_calibration(
             groups=target.groups,
             confidence=confidence,
         ),
+    )
+
+
+def measure_grades(
+    probability: NDArray[np.float64], target: Target, options: Options
+) -> GradeTable | None:
+    """Test each grade against what was observed; None without bounds of grades."""
+    if options.grades is None:
+        return None
+    return grade_table(
+        target.positive,
+        probability,
+        bounds=options.grades,
+        sample_weight=target.weight,
+        confidence=options.confidence,
     )
 
 

@@ -71,13 +71,15 @@ def _of_model(model: ModelFacts, facts: ReportFacts) -> Iterator[str]:
     elif interval.method == "hanley-mcneil":
         yield f"{name}: a class has one row, so the interval of the AUC follows from a model of it."
     if interval.high < 0.5:
-        yield (
-            f"{name} ranks worse than chance. Is the positive class the one that it was fitted to"
-            " rank first?"
+        yield f"{name} ranks worse than chance. " + (
+            "Is the positive class the one that it was fitted to rank first?"
+            if model.is_fitted
+            else "Does a high score mean the other class? Then take its negative."
         )
     elif ranking.auc >= TOO_GOOD:
+        source = "a column" if model.is_fitted else "what the score is made of"
         yield (
-            f"{name}: an AUC of {area(ranking.auc)} is rare. Does a column contain what is known"
+            f"{name}: an AUC of {area(ranking.auc)} is rare. Does {source} contain what is known"
             " only after the outcome, or are these the training rows?"
         )
     gap = ranking.hull.auc - ranking.auc

@@ -62,14 +62,16 @@ class CutOff:
 def find_cut_offs(
     subject: Subject, curve: RocCurve, ks_knot: int, target: Target, options: Options
 ) -> list[CutOff]:
-    """Return the model's own cut-off, that of KS, and the cheapest one for each of the costs.
+    """Return the own cut-off, if there is one, that of KS, and the cheapest for each of the costs.
 
     The curve has a knot for each distinct score.
     """
     prevalence = target.prevalence
-    own = int(np.searchsorted(-curve.thresholds, -subject.own_cut, side="left")) - 1
     elsewhere = costs_of_others(subject.scores, target, options.costs, options.seed)
-    cut_offs = [_at(curve, own, prevalence, "own"), _at(curve, ks_knot, prevalence, "ks")]
+    cut_offs = [_at(curve, ks_knot, prevalence, "ks")]
+    if subject.own_cut is not None:
+        own = int(np.searchsorted(-curve.thresholds, -subject.own_cut, side="left")) - 1
+        cut_offs.insert(0, _at(curve, own, prevalence, "own"))
     for costs, of_others in zip(options.costs, elsewhere, strict=True):
         cost = mean_cost(curve, prevalence, costs)
         knot = int(cost.argmin())

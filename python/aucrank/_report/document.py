@@ -18,16 +18,18 @@ from aucrank._page.page import import_jinja
 from aucrank._report.cautions import cautions_of
 from aucrank._report.columns import check_same_columns
 from aucrank._report.facts import ReportFacts, measure
+from aucrank._report.given import read_given
 from aucrank._report.options import Options, read_options
 from aucrank._report.page import write_page
 from aucrank._report.rows import UserRows
 from aucrank._report.subgroups import MEASURES, PartFacts, Split
 from aucrank._report.subjects import (
+    DataTable,
+    FittedModel,
+    GivenScores,
     Target,
-    counted,
     name_models,
     read_target,
-    score_subject,
     with_parts,
 )
 from aucrank._report.words import one_line, summary_of
@@ -37,7 +39,7 @@ from aucrank._utils.plain_text import shown
 
 
 class Report:
-    """Result of :func:`report`: a page about models, and its main figures.
+    """Result of :func:`report`: a page about models and scores, and its main figures.
 
     In a notebook it shows the page.
 
@@ -51,9 +53,9 @@ class Report:
     html : str
         The page: one self-contained HTML file that loads nothing from a network.
     models : Table
-        One row for each model: ``model``; ``auc`` with its interval ``low`` to ``high``; ``gini``,
-        ``ks``, ``hull_auc``; ``partial_auc``, standardised, over the false positive rates up to
-        ``max_fpr``; ``brier``, NaN for a model without probabilities.
+        One row for each model and score: ``model``, its name; ``auc`` with its interval ``low`` to
+        ``high``; ``gini``, ``ks``, ``hull_auc``; ``partial_auc``, standardised, over the false
+        positive rates up to ``max_fpr``; ``brier``, NaN without probabilities.
     one_line : str
         The gist: how many rows, and the best model with its AUC and interval.
     summary : str
@@ -119,10 +121,12 @@ class Report:
 
 @suggests_keywords
 def report(
-    models: Any,
-    X: Any,
-    y: ArrayLike,
+    models: Any = None,
+    X: Any = None,
+    y: ArrayLike | None = None,
     *,
+    scores: Any = None,
+    probabilities: Any = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     time: ArrayLike | None = None,
@@ -130,32 +134,43 @@ def report(
     names: Sequence[str] | None = None,
     path: str | os.PathLike[str] | None = None,
     X_train: Any = None,
+    scores_train: Any = None,
     costs: Mapping[str, float] | None = None,
+    grades: ArrayLike | None = None,
     max_fpr: float = 0.1,
     confidence: float = 0.95,
     title: str | None = None,
     timestamp: datetime | None = None,
     random_state: int | RandomState | None = 0,
 ) -> Report:
-    """Report how well fitted models rank labelled rows, as one HTML page to hand over.
+    """Report how well models or scores rank labelled rows, as one HTML page to hand over.
 
     The page has a summary in words; the ROC curve with a band and its hull, the AUC with its
-    interval, partial areas, and paired tests of the models; gains, lift and KS; the scores by
-    class; calibration; the cheapest cut-offs; subgroups and the course over time, if given; the
-    contents of the columns and their shift from the training data; and the models themselves:
-    importance of the columns, partial dependence, and the description of each model, such as strata
-    or points. Warnings come first. The page loads nothing from a network, prints on A4, and can be
-    read on a phone, with a keyboard and by a screen reader.
+    interval, partial areas, and paired tests; gains, lift and KS; the scores by class; calibration,
+    net benefit and grades of probabilities; the cheapest cut-offs; subgroups and the course over
+    time, if given; the contents of the columns and their shift from the training data; and the
+    models themselves: importance of the columns, partial dependence, and the description of each
+    model, such as strata or points. What it lacks, and why, is listed at its end. Warnings come
+    first. The page loads nothing from a network, prints on A4, and can be read on a phone, with a
+    keyboard and by a screen reader.
 
     Parameters
     ----------
-    models : estimator, list of estimators or dict of str to estimator
-        One to eight fitted models: rankers of this package, or classifiers of any other that score
-        rows by ``decision_function`` or ``predict_proba``.
-    X : array-like or data frame of shape (n_samples, n_features)
-        Rows as the models take them, preferably ones that no model was fitted to.
+    models : estimator, list of estimators or dict of str to estimator, default=None
+        Fitted models: rankers of this package, or classifiers of any other that score rows by
+        ``decision_function`` or ``predict_proba``. With ``scores``, one to eight in all.
+    X : array-like or data frame of shape (n_samples, n_features), default=None
+        Rows as the models take them, preferably ones that no model was fitted to. Scores need none;
+        with them the page shows the contents of the columns.
     y : array-like of shape (n_samples,)
-        Their labels, of two classes; the greater one is positive, as for the models.
+        Labels of the rows, of two classes; the greater one is positive, as for the models.
+    scores : array-like of shape (n_samples,), dict of str to array-like or data frame, default=None
+        Scores of the rows by models that are not here, such as those of a vendor; a dict or a frame
+        for several, by name. Higher is more positive.
+    probabilities : "scores", list of str, dict of str to array-like, or data frame, default=None
+        Probabilities of the positive class, for calibration and net benefit: ``"scores"`` if all
+        scores are some, the names of those that are, or the probabilities that belong to scores, by
+        their names; an array if there is one score. ``None`` takes no score for a probability.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row. Rows of weight 0 are ignored.
     groups : array-like of shape (n_samples,), default=None
@@ -174,9 +189,15 @@ def report(
     X_train : array-like or data frame of shape (n_samples_train, n_features), default=None
         Rows that the models were fitted to. With them, the page shows what has shifted since, and
         whether rows of ``X`` are among them.
+    scores_train : array-like of shape (n_samples_train,), dict, or data frame, default=None
+        Scores of other rows, such as those of the fit or of last year, by the names of ``scores``:
+        the page then shows how far these have moved.
     costs : dict, default=None
         Costs of errors: ``{"false_positive": 1, "false_negative": 5}``. ``None`` shows a few usual
         ratios.
+    grades : array-like of shape (n_grades - 1,), default=None
+        Rising probabilities, above 0 and below 1, at which the grades of a rating begin: each is
+        tested. ``None`` has no grades.
     max_fpr : float, default=0.1
         Greatest false positive rate of the partial area, in (0, 1]; the other one is over the
         true positive rates from ``1 - max_fpr`` on.
@@ -201,11 +222,13 @@ def report(
     ImportError
         If jinja2 is not installed.
     TypeError
-        If a model cannot score rows, or an argument has an invalid type.
+        If there are neither models nor scores, or no labels; if a model cannot score rows, or an
+        argument has an invalid type.
     ValueError
-        If ``y`` does not hold the two classes of the models, a model scores a row NaN, ``X_train``
-        has other columns, a parameter is out of bounds, all rows of a class are in one group, or
-        ``groups``, ``time`` or ``by`` has the wrong length.
+        If ``y`` does not hold the two classes of the models, a score is NaN, a probability is not
+        from 0 to 1, ``X_train`` has other columns, a parameter is out of bounds, all rows of a
+        class are in one group, two of the models and scores have one name, or a number of rows
+        differs.
 
     See Also
     --------
@@ -216,9 +239,10 @@ def report(
     Every figure is the value of a documented function: :func:`~aucrank.metrics.auc_interval`,
     :func:`~aucrank.metrics.auc_compare` adjusted for all pairs by Bonferroni's method [1]_,
     :func:`~aucrank.metrics.roc_band` with ``method="simultaneous"``,
-    :func:`~aucrank.metrics.partial_auc`, and in subgroups and periods
-    :func:`~aucrank.metrics.auc_by` and :func:`~aucrank.metrics.calibration_curve`. Shares in
-    groups of probabilities have Wilson's interval
+    :func:`~aucrank.metrics.partial_auc`, :func:`~aucrank.metrics.calibration_curve`,
+    :func:`~aucrank.metrics.decision_curve`, :func:`~aucrank.metrics.grade_table`, and in subgroups
+    and periods :func:`~aucrank.metrics.auc_by` and :func:`~aucrank.metrics.calibration_curve`.
+    Shares in groups of probabilities have Wilson's interval
     [2]_. The cost of the cheapest cut-off is also given for rows not used to choose it: a threshold
     looks better on the rows that it was chosen on. The importance of a column is the fall of the
     AUC when its values are shuffled [3]_, on at most 1,000 rows of each class.
@@ -244,75 +268,100 @@ def report(
     0    RIMARC  0.996  0.987  0.999
     1  TreeRank  0.983  0.963  0.992
     >>> found.save("report.html")  # doctest: +SKIP
+
+    Scores alone, of which one is a probability:
+
+    >>> given = {"vendor": models[0].predict_proba(X[300:])[:, 1], "area": X["mean_area"][300:]}
+    >>> found = report(y=y[300:], scores=given, probabilities=["vendor"])
+    >>> found.models.to_frame()[["model", "auc", "brier"]].round(3)
+        model    auc  brier
+    0  vendor  0.996   0.08
+    1    area  0.970    NaN
     """
     import_jinja()
     options = read_options(
         confidence=confidence,
         max_fpr=max_fpr,
         costs=costs,
+        grades=grades,
         random_state=random_state,
         title=title,
         timestamp=timestamp,
     )
-    named = name_models(models, names)
-    rows = UserRows(X)
-    target = with_parts(read_target(named, y, sample_weight, rows.n_rows), groups, time, by)
-    training = None if X_train is None else UserRows(X_train)
-    made = make_report(
-        {name: (model, rows) for name, model in named.items()},
-        target,
-        options,
-        None if training is None else dict.fromkeys(named, training),
+    if models is None and scores is None:
+        raise TypeError("report() needs models, or scores=, or both")
+    if y is None:
+        raise TypeError("report() needs y, the labels of the rows")
+    if models is None and names is not None:
+        raise TypeError("names are those of models, and none are given; scores have theirs")
+    if X is None and (models is not None or X_train is not None):
+        raise TypeError(f"{'models need' if X_train is None else 'X_train needs'} X, the rows")
+    named = {} if models is None else name_models(models, names)
+    rows = None if X is None else UserRows(X)
+    target = with_parts(
+        read_target(named, y, sample_weight, None if rows is None else rows.n_rows),
+        groups,
+        time,
+        by,
     )
+    table = None
+    if rows is not None:
+        table = DataTable(rows, None if X_train is None else UserRows(X_train))
+    fitted = {} if table is None else {n: FittedModel(model, table) for n, model in named.items()}
+    given = read_given(scores, probabilities, scores_train, len(target.positive), list(named))
+    made = make_report({**fitted, **given}, target, options, table)
     if path is not None:
         made.save(path)
     return made
 
 
 def make_report(
-    models: Mapping[str, tuple[Any, UserRows]],
+    sources: Mapping[str, FittedModel | GivenScores],
     target: Target,
     options: Options,
-    training: Mapping[str, UserRows] | None = None,
+    table: DataTable | None = None,
 ) -> Report:
-    """Report on models that may each take different columns.
+    """Report on models, which may each take different columns, and on scores.
 
     Parameters
     ----------
-    models : mapping of str to tuple of estimator and Rows
-        The models by name, with the rows as each takes them.
+    sources : mapping of str to FittedModel or GivenScores
+        The models and scores by name.
     target : Target
         Labels and weights of the rows.
     options : Options
         Options of the report.
-    training : mapping of str to Rows, default=None
-        Training rows as each model takes them.
+    table : DataTable, default=None
+        Columns that came with the scores.
 
     Returns
     -------
     Report
         The page, and its main figures.
     """
-    if training is not None:
-        for name, (_, rows) in models.items():
-            check_same_columns(rows, training[name])
-    kept: dict[int, UserRows] = {}
-    smaller = target
-    for _, rows in models.values():
-        if id(rows) not in kept:
-            kept[id(rows)], smaller = counted(rows, target)
+    kept = target.counted()
+    smaller = target.take(kept)
     if smaller.groups is not None and not smaller.has_spread:
         raise ValueError(
             "all rows of a class are of one group, so that nothing is known of other groups"
         )
+    # Rows that several models share are taken and summarised once.
+    fitted = [source.table for source in sources.values() if isinstance(source, FittedModel)]
+    tables: dict[int, DataTable] = {}
+    for own in [*fitted, *([] if table is None else [table])]:
+        if own.training is not None:
+            check_same_columns(own.rows, own.training)
+        tables.setdefault(id(own), own.take(kept))
     with each_column_named_once(set()):
         subjects = [
-            score_subject(name, model, kept[id(rows)], options.seed)
-            for name, (model, rows) in models.items()
+            (
+                FittedModel(source.estimator, tables[id(source.table)])
+                if isinstance(source, FittedModel)
+                else source.take(kept)
+            ).subject(name, options.seed)
+            for name, source in sources.items()
         ]
-        facts = measure(
-            subjects, smaller, options, None if training is None else [training[n] for n in models]
-        )
+        facts = measure(subjects, smaller, options, list(tables.values()))
     return Report(facts)
 
 

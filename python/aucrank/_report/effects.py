@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._base.external import known_scores
 from aucrank._report.rows import UserColumn, UserRows
-from aucrank._report.subjects import Subject, Target, probabilities
+from aucrank._report.subjects import FittedModel, Subject, Target, probabilities
 from aucrank.metrics import roc_auc_score
 
 # Rows drawn per class, number of shuffles of a column, and maximum number of columns.
@@ -103,36 +102,42 @@ class Effects:
     of_probability: bool
 
 
-def measure_effects(subject: Subject, target: Target, seed: int) -> Effects:
-    """Shuffle columns, and set them to one value for all rows.
+def measure_effects(subject: Subject, target: Target, seed: int) -> Effects | None:
+    """Shuffle columns, and set them to one value for all rows; None without the model.
 
     The rows are a random sample, with equal numbers of both classes as far as possible: the AUC
     does not depend on the class shares, and is most precise so.
     """
+    model = subject.model
+    if model is None:
+        return None
     rng = np.random.default_rng(seed)
     drawn = _of_both_classes(target, _ROWS_OF_CLASS, rng)
-    own = _own_importances(subject)
-    shuffled = _columns_to_shuffle(subject, target, own, rng)
+    own = _own_importances(model)
+    shuffled = _columns_to_shuffle(subject, model, target, own, rng)
     importances = {
-        index: _importance(subject, target, drawn, index, own, rng) for index in shuffled
+        index: _importance(subject, model, target, drawn, index, own, rng) for index in shuffled
     }
     order = sorted(
         shuffled, key=lambda index: (-importances[index].loss, -(importances[index].own or 0.0))
     )
     # A column of noise loses and gains by chance.
     mattering = [i for i in order if importances[i].loss > _SPREADS * importances[i].spread]
-    n_rows = subject.rows.n_rows
-    some = UserRows(subject.rows.take(rng.choice(n_rows, min(n_rows, _N_LOOKED_AT), replace=False)))
+    of_probability = subject.probability is not None
+    n_rows = model.rows.n_rows
+    some = UserRows(model.rows.take(rng.choice(n_rows, min(n_rows, _N_LOOKED_AT), replace=False)))
     return Effects(
         importances=[importances[index] for index in order],
         dependences=[
             found
             for index in mattering[:_N_SHOWN]
-            if len((found := _dependence(subject, index, some)).answers)
+            if len(
+                (found := _dependence(model, index, some, of_probability=of_probability)).answers
+            )
         ],
         n_rows=len(drawn),
-        n_left_out=subject.rows.n_columns - len(shuffled),
-        of_probability=subject.probability is not None,
+        n_left_out=model.rows.n_columns - len(shuffled),
+        of_probability=of_probability,
     )
 
 
@@ -145,40 +150,47 @@ def _of_both_classes(target: Target, most: int, rng: np.random.Generator) -> NDA
 
 
 def _columns_to_shuffle(
-    subject: Subject, target: Target, own: NDArray[np.float64] | None, rng: np.random.Generator
+    subject: Subject,
+    model: FittedModel,
+    target: Target,
+    own: NDArray[np.float64] | None,
+    rng: np.random.Generator,
 ) -> list[int]:
     """Return the most important columns: by the model itself, otherwise on a few rows."""
-    columns = list(range(subject.rows.n_columns))
+    columns = list(range(model.rows.n_columns))
     if len(columns) <= _MOST_COLUMNS:
         return columns
     if own is not None:
         worth = own
     else:
         few = _of_both_classes(target, _FEW_OF_CLASS, rng)
-        worth = np.array([_losses(subject, target, few, index, 1, rng)[0] for index in columns])
+        worth = np.array(
+            [_losses(subject, model, target, few, index, 1, rng)[0] for index in columns]
+        )
     return sorted(columns, key=lambda index: -worth[index])[:_MOST_COLUMNS]
 
 
-def _own_importances(subject: Subject) -> NDArray[np.float64] | None:
+def _own_importances(model: FittedModel) -> NDArray[np.float64] | None:
     """Return the model's own importances, if they are of these columns."""
-    own = getattr(subject.estimator, "feature_importances_", None)
+    own = getattr(model.estimator, "feature_importances_", None)
     if own is None:
         return None
     values = np.asarray(own, dtype=np.float64)
-    return values if values.shape == (subject.rows.n_columns,) else None
+    return values if values.shape == (model.rows.n_columns,) else None
 
 
 def _importance(
     subject: Subject,
+    model: FittedModel,
     target: Target,
     drawn: NDArray[np.intp],
     index: int,
     own: NDArray[np.float64] | None,
     rng: np.random.Generator,
 ) -> Importance:
-    losses = _losses(subject, target, drawn, index, _N_SHUFFLES, rng)
+    losses = _losses(subject, model, target, drawn, index, _N_SHUFFLES, rng)
     return Importance(
-        subject.rows.names[index],
+        model.rows.names[index],
         None if own is None else float(own[index]),
         float(np.mean(losses)),
         float(np.std(losses, ddof=1)),
@@ -187,6 +199,7 @@ def _importance(
 
 def _losses(
     subject: Subject,
+    model: FittedModel,
     target: Target,
     drawn: NDArray[np.intp],
     index: int,
@@ -198,12 +211,14 @@ def _losses(
     weight = None if target.weight is None else target.weight[drawn]
     before = roc_auc_score(y, subject.scores[drawn], sample_weight=weight)
     donors = np.concatenate([rng.permutation(drawn) for _ in range(n_shuffles)])
-    changed = subject.rows.exchanged(np.tile(drawn, n_shuffles), index, donors)
-    scores = known_scores(subject.estimator, changed).reshape(n_shuffles, len(drawn))
+    changed = model.rows.exchanged(np.tile(drawn, n_shuffles), index, donors)
+    scores = known_scores(model.estimator, changed).reshape(n_shuffles, len(drawn))
     return [before - roc_auc_score(y, after, sample_weight=weight) for after in scores]
 
 
-def _dependence(subject: Subject, index: int, rows: UserRows) -> Dependence:
+def _dependence(
+    model: FittedModel, index: int, rows: UserRows, *, of_probability: bool
+) -> Dependence:
     """Set a column of the first rows, which are in random order, to some of its values."""
     column = rows.column(index)
     listed, levels = _values_to_set(column)
@@ -214,7 +229,8 @@ def _dependence(subject: Subject, index: int, rows: UserRows) -> Dependence:
     changed = rows.exchanged(
         np.tile(averaged, len(donors)), index, np.repeat(donors, len(averaged))
     )
-    answers = _answers(subject, changed).reshape(len(donors), len(averaged)).mean(axis=1)
+    answer = probabilities if of_probability else known_scores
+    answers = answer(model.estimator, changed).reshape(len(donors), len(averaged)).mean(axis=1)
     if column.numbers is None:
         return Dependence(column.name, None, levels, answers, None)
     values = column.numbers[donors]
@@ -226,12 +242,6 @@ def _dependence(subject: Subject, index: int, rows: UserRows) -> Dependence:
         answers[known],
         None if known.all() else float(answers[~known][0]),
     )
-
-
-def _answers(subject: Subject, X: Any) -> NDArray[np.float64]:
-    if subject.probability is None:
-        return known_scores(subject.estimator, X)
-    return probabilities(subject.estimator, X)
 
 
 def _values_to_set(column: UserColumn) -> tuple[list[int], list[str]]:

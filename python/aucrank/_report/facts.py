@@ -1,16 +1,14 @@
-"""The facts of a report, as plain numbers: measurements of models on labelled rows."""
+"""The facts of a report, as plain numbers: measurements of scores on labelled rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank._base.external import known_scores
-from aucrank._report.calibration import CalibrationFacts, measure_calibration
+from aucrank._report.calibration import CalibrationFacts, measure_calibration, measure_grades
 from aucrank._report.columns import (
     ColumnFacts,
     Overlap,
@@ -26,30 +24,32 @@ from aucrank._report.effects import Effects, measure_effects
 from aucrank._report.options import Options
 from aucrank._report.periods import Periods, measure_periods
 from aucrank._report.ranking import Ranking, measure_ranking
-from aucrank._report.rows import UserRows
 from aucrank._report.subgroups import Subgroups, measure_subgroups
-from aucrank._report.subjects import Subject, Target
+from aucrank._report.subjects import DataTable, Subject, Target
+from aucrank.metrics import GradeTable
 from aucrank.metrics._shift import Shift, measure_shift
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ModelFacts:
-    """Measurements of one model.
+    """Measurements of one model, or of scores without it.
 
     Attributes
     ----------
     subject : Subject
-        The model, with its scores.
+        The scores, with the model.
     ranking : Ranking
         Ranking quality.
     distribution : ScoreHistogram
         Distributions of the scores of the two classes.
     calibration : CalibrationFacts or None
-        Calibration of its probabilities; None for a model without probabilities.
+        Calibration of its probabilities; None without probabilities.
+    grades : GradeTable or None
+        Grades of its probabilities; None without these, or without bounds.
     cut_offs : list of CutOff
         Cut-offs of its score.
-    effects : Effects
-        Effects of the columns.
+    effects : Effects or None
+        Effects of the columns; None without the model.
     shift : Shift or None
         Shift of its scores from those of the training data; None without them.
     unknown : dict of str to float
@@ -60,15 +60,21 @@ class ModelFacts:
     ranking: Ranking
     distribution: ScoreHistogram
     calibration: CalibrationFacts | None
+    grades: GradeTable | None
     cut_offs: list[CutOff]
-    effects: Effects
+    effects: Effects | None
     shift: Shift | None
     unknown: dict[str, float]
 
     @property
     def name(self) -> str:
-        """Name of the model."""
+        """Name of the model or of the score."""
         return self.subject.name
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the model is known, and not only its scores."""
+        return self.subject.model is not None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -88,15 +94,15 @@ class ReportFacts:
     labels : tuple of two str
         Names of the negative and the positive class.
     models : list of ModelFacts
-        One for each model, in the order in which they were passed.
+        One for each model and score, in the order in which they were passed.
     comparisons : list of Comparison or None
-        One for each pair of models; None where a class has one row.
+        One for each pair of these; None where a class has one row.
     columns : list of ColumnFacts
-        Contents of the columns.
+        Contents of the columns; empty where only scores are known.
     overlap : Overlap or None
         Rows that are also training rows; None without training data.
     n_training : int or None
-        Number of training rows.
+        Number of training rows; None without their columns.
     n_groups : int or None
         Number of groups of rows; None without groups.
     subgroups : list of Subgroups
@@ -125,49 +131,38 @@ class ReportFacts:
         """Number of rows of the negative class."""
         return self.n_rows - self.n_positive
 
+    @property
+    def noun(self) -> str:
+        """What the page is about: "model", or "score" if some models are not known."""
+        return "model" if all(model.is_fitted for model in self.models) else "score"
+
 
 def measure(
     subjects: Sequence[Subject],
     target: Target,
     options: Options,
-    training: Sequence[UserRows] | None = None,
+    tables: Sequence[DataTable] = (),
 ) -> ReportFacts:
     """Measure all facts of a report.
 
     Parameters
     ----------
     subjects : sequence of Subject
-        The models. If they take different columns, the columns of all are summarised.
+        The models and scores.
     target : Target
         Labels and weights of the rows.
     options : Options
         Options of the report.
-    training : sequence of UserRows, default=None
-        Training rows of each model, as it takes them.
+    tables : sequence of DataTable, default=()
+        Columns of the rows: those that each model takes, where they differ.
     """
-    then = None
-    if training is not None:
-        then = [
-            known_scores(subject.estimator, rows.native)
-            for subject, rows in zip(subjects, training, strict=True)
-        ]
-    models = [
-        _measure_model(subject, target, options, None if then is None else then[place])
-        for place, subject in enumerate(subjects)
-    ]
     columns: dict[str, ColumnFacts] = {}
     overlap = None
-    seen: list[Any] = []
-    for place, subject in enumerate(subjects):
-        # Rows that several models share are summarised once.
-        if any(subject.rows is rows for rows in seen):
-            continue
-        seen.append(subject.rows)
-        found, of_rows = look_at_columns(
-            subject.rows, None if training is None else training[place]
-        )
+    for table in tables:
+        found, of_rows = look_at_columns(table.rows, table.training)
         columns |= {column.name: column for column in found if column.name not in columns}
         overlap = overlap or of_rows
+    training = next((table.training for table in tables if table.training is not None), None)
     return ReportFacts(
         options=options,
         n_rows=len(target.positive),
@@ -175,36 +170,36 @@ def measure(
         prevalence=target.prevalence,
         is_weighted=target.weight is not None,
         labels=target.labels,
-        models=models,
+        models=[_measure_model(subject, target, options) for subject in subjects],
         comparisons=compare_all(subjects, target, options),
         columns=list(columns.values()),
         overlap=overlap,
-        n_training=None if training is None else training[0].n_rows,
+        n_training=None if training is None else training.n_rows,
         n_groups=target.n_groups,
         subgroups=measure_subgroups(subjects, target, options.confidence),
-        periods=measure_periods(subjects, target, options.confidence, then),
+        periods=measure_periods(subjects, target, options.confidence),
     )
 
 
-def _measure_model(
-    subject: Subject, target: Target, options: Options, then: NDArray[np.float64] | None
-) -> ModelFacts:
+def _measure_model(subject: Subject, target: Target, options: Options) -> ModelFacts:
     ranking = measure_ranking(subject.scores, target, options)
-    calibration = None
+    calibration = grades = None
     if subject.probability is not None:
-        calibration = measure_calibration(
-            subject.probability, target.take(subject.probability_of), options.confidence
-        )
-    schema = getattr(subject.estimator, "_schema", None)
+        of_scored = target.take(subject.probability_of)
+        calibration = measure_calibration(subject.probability, of_scored, options.confidence)
+        grades = measure_grades(subject.probability, of_scored, options)
+    model = subject.model
+    schema = None if model is None else getattr(model.estimator, "_schema", None)
     return ModelFacts(
         subject=subject,
         ranking=ranking,
         distribution=measure_distribution(subject.scores, target),
         calibration=calibration,
+        grades=grades,
         cut_offs=find_cut_offs(subject, ranking.curve, ranking.ks_knot, target, options),
         effects=measure_effects(subject, target, options.seed),
-        shift=None if then is None else _score_shift(subject.scores, then),
-        unknown={} if schema is None else unknown_to(schema, subject.rows),
+        shift=None if subject.then is None else _score_shift(subject.scores, subject.then),
+        unknown={} if model is None or schema is None else unknown_to(schema, model.rows),
     )
 
 

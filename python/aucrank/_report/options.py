@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from numpy.random import RandomState
+from numpy.typing import ArrayLike
 
 from aucrank._utils.params import check_real, check_seed
+from aucrank.metrics._grades import check_bounds
 from aucrank.metrics._inference import check_confidence
 
 _ERRORS = ("false_positive", "false_negative")
@@ -48,6 +50,8 @@ class Options:
         Costs for which the best cut-offs are found.
     costs_given : bool
         Whether the user gave the costs; otherwise they are a few usual ratios.
+    grades : tuple of float or None
+        Rising probabilities at which grades begin; None without grades.
     seed : int
         Seed of all random draws.
     title : str or None
@@ -60,6 +64,7 @@ class Options:
     max_fpr: float
     costs: tuple[Costs, ...]
     costs_given: bool
+    grades: tuple[float, ...] | None
     seed: int
     title: str | None
     timestamp: datetime | None
@@ -70,6 +75,7 @@ def read_options(
     confidence: float = 0.95,
     max_fpr: float = 0.1,
     costs: Mapping[str, float] | None = None,
+    grades: ArrayLike | None = None,
     random_state: int | RandomState | None = 0,
     title: str | None = None,
     timestamp: datetime | None = None,
@@ -93,6 +99,7 @@ def read_options(
         if costs is None
         else (_read_costs(costs),),
         costs is not None,
+        None if grades is None else tuple(check_bounds(grades, "grades").tolist()),
         check_seed(random_state),
         title,
         timestamp,

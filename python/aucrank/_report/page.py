@@ -21,7 +21,8 @@ from aucrank._report.cautions import (
 )
 from aucrank._report.charts import figures, parts
 from aucrank._report.columns import RARE_SHARE
-from aucrank._report.facts import ModelFacts, ReportFacts
+from aucrank._report.effects import Effects
+from aucrank._report.facts import ReportFacts
 from aucrank._report.options import Costs
 from aucrank._report.periods import Periods
 from aucrank._report.subgroups import Subgroups
@@ -61,13 +62,22 @@ def chapters_of(facts: ReportFacts) -> list[Chapter]:
     chapters += [_gains(facts), _distribution(facts)]
     if any(model.calibration is not None for model in facts.models):
         chapters += [_calibration(facts), _decisions(facts)]
+    if any(model.grades is not None for model in facts.models):
+        chapters.append(_grades(facts))
     chapters.append(_cut_offs(facts))
     if facts.subgroups:
         chapters.append(_subgroups(facts))
     if facts.periods is not None:
         chapters.append(_periods(facts, facts.periods))
-    chapters.append(_columns(facts))
-    chapters += [_model(model, place) for place, model in enumerate(facts.models)]
+    if facts.columns:
+        chapters.append(_columns(facts))
+    for place, model in enumerate(facts.models):
+        fitted, effects = model.subject.model, model.effects
+        if fitted is not None and effects is not None:
+            chapters.append(_model(model.name, fitted.estimator, effects, place))
+    missing = tables.left_out(facts)
+    if missing is not None:
+        chapters.append(Chapter("left-out", "Not on this page", tables=[missing]))
     return chapters
 
 
@@ -93,9 +103,9 @@ def _comparison(facts: ReportFacts) -> Chapter:
     return Chapter(
         "comparison",
         "Comparison",
-        "The models scored the same rows, so their errors go together, and differences are known"
-        " better than the areas themselves: intervals of two models may overlap where the"
-        " difference is clear.",
+        f"All {facts.noun}s are of the same rows, so their errors go together, and differences are"
+        f" known better than the areas themselves: intervals of two {facts.noun}s may overlap where"
+        " the difference is clear.",
         tables=[tables.comparisons(facts)],
     )
 
@@ -107,11 +117,12 @@ def _gains(facts: ReportFacts) -> Chapter:
         "If only the rows that score highest can be looked at: which share of the positives is"
         " among them, and how much more frequent they are there.",
         [figures.gains_chart(facts), figures.lift_chart(facts)],
-        **_tables_or_folds([tables.gains(model) for model in facts.models], "gains"),
+        **_tables_or_folds(facts, [tables.gains(model) for model in facts.models], "gains"),
     )
 
 
 def _distribution(facts: ReportFacts) -> Chapter:
+    drifts = tables.drifts(facts)
     return Chapter(
         "scores",
         "Scores of the two classes",
@@ -119,6 +130,7 @@ def _distribution(facts: ReportFacts) -> Chapter:
         + "; ".join(f" {model.name} {formats.decimal(model.ranking.ks)}" for model in facts.models)
         + ".",
         [figures.distribution_chart(model, facts.labels) for model in facts.models],
+        [] if drifts is None else [drifts],
     )
 
 
@@ -149,6 +161,16 @@ def _decisions(facts: ReportFacts) -> Chapter:
     )
 
 
+def _grades(facts: ReportFacts) -> Chapter:
+    return Chapter(
+        "grades",
+        "Grades",
+        "Probabilities in the grades of a rating, each tested against what was observed. The tests"
+        " hold for bounds that were not found on these rows.",
+        tables=[tables.grades(model) for model in facts.models if model.grades is not None],
+    )
+
+
 def _cut_offs(facts: ReportFacts) -> Chapter:
     costs: Costs = facts.options.costs[len(facts.options.costs) // 2]
     text = (
@@ -162,16 +184,16 @@ def _cut_offs(facts: ReportFacts) -> Chapter:
         "Cut-offs and costs",
         text,
         [figures.cost_chart(facts, costs)],
-        **_tables_or_folds([tables.cut_offs(model) for model in facts.models], "cut-offs"),
+        **_tables_or_folds(facts, [tables.cut_offs(model) for model in facts.models], "cut-offs"),
     )
 
 
-def _tables_or_folds(views: Sequence[View], what: str) -> dict[str, Any]:
+def _tables_or_folds(facts: ReportFacts, views: Sequence[View], what: str) -> dict[str, Any]:
     """Show the table of the first model; those of the others are collapsed."""
     first, *others = views
     return {
         "tables": [first],
-        "folds": [Collapsed(f"The {what} of the other models", others)] if others else [],
+        "folds": [Collapsed(f"The {what} of the other {facts.noun}s", others)] if others else [],
     }
 
 
@@ -179,9 +201,9 @@ def _subgroups(facts: ReportFacts) -> Chapter:
     return Chapter(
         "subgroups",
         "Subgroups",
-        "How the models rank in parts of the rows, and whether their probabilities hold there. What"
-        " a difference means, and whether it is fair, the figures do not say: subgroups also differ"
-        " in how many are positive, and in how hard these are to recognise.",
+        f"How the {facts.noun}s rank in parts of the rows, and whether probabilities hold there."
+        " What a difference means, and whether it is fair, the figures do not say: subgroups also"
+        " differ in how many are positive, and in how hard these are to recognise.",
         subchapters=[
             _subgroups_by(facts, found, place) for place, found in enumerate(facts.subgroups)
         ],
@@ -205,10 +227,16 @@ def _subgroups_by(facts: ReportFacts, found: Subgroups, place: int) -> Chapter:
         f"{plural(len(found.split.labels), 'subgroup')}. {found.split.how}".strip(),
         [parts.auc_chart(facts, found.split, found.models, found.split.name)],
         [part_tables.equality_tests(facts, found), *first],
-        [Collapsed("The subgroups of the other models", [view for own in others for view in own])]
-        if others
-        else [],
+        _folds_of_others(facts, "subgroups", others),
     )
+
+
+def _folds_of_others(
+    facts: ReportFacts, what: str, others: Sequence[Sequence[View]]
+) -> list[Collapsed]:
+    """Collapse the tables of all models but the first."""
+    views = [view for own in others for view in own]
+    return [Collapsed(f"The {what} of the other {facts.noun}s", views)] if others else []
 
 
 def _periods(facts: ReportFacts, periods: Periods) -> Chapter:
@@ -231,9 +259,7 @@ def _periods(facts: ReportFacts, periods: Periods) -> Chapter:
         f" {periods.split.how}".rstrip(),
         charts,
         first,
-        [Collapsed("The periods of the other models", [view for own in others for view in own])]
-        if others
-        else [],
+        _folds_of_others(facts, "periods", others),
     )
 
 
@@ -255,9 +281,8 @@ def _columns(facts: ReportFacts) -> Chapter:
     return Chapter("data", "Data", text, tables=[tables.columns(facts)])
 
 
-def _model(model: ModelFacts, place: int) -> Chapter:
+def _model(name: str, estimator: Any, found: Effects, place: int) -> Chapter:
     anchor = f"model-{place + 1}"
-    estimator = model.subject.estimator
     kind = type(estimator).__name__
     size = getattr(estimator, "_size", None)
     described = size() if callable(size) else ""
@@ -267,8 +292,8 @@ def _model(model: ModelFacts, place: int) -> Chapter:
         "How the mean answer moves when one column is set to a value in all rows and the others are"
         " left as they are (partial dependence). Points of a number stand at equal steps of the"
         " share of rows, from the 2nd to the 98th hundredth.",
-        figures.dependence_charts(model, place),
-        [tables.importances(model)],
+        figures.dependence_charts(found, place),
+        [tables.importances(found, name)],
         is_small=True,
     )
     if not effects.charts:
@@ -276,12 +301,12 @@ def _model(model: ModelFacts, place: int) -> Chapter:
     inside = Chapter(f"{anchor}-inside", "The model itself", parts=parts_of(_sections(estimator)))
     if not inside.parts:
         inside.text = f"{kind} does not show what is in it."
-    settings = parameters(estimator, f"{model.name}: parameters")
+    settings = parameters(estimator, f"{name}: parameters")
     if settings is not None:
         inside.folds.append(Collapsed("Parameters", [settings]))
     return Chapter(
         anchor,
-        f"Model: {model.name}",
+        f"Model: {name}",
         f"A fitted {kind}: {described}." if described else f"A fitted {kind}.",
         subchapters=[effects, inside],
     )
@@ -298,8 +323,9 @@ def _limits(facts: ReportFacts) -> list[str]:
     """Describe the limits for the warnings of the page."""
     level = facts.options.confidence
     return [
-        f"Intervals and bands have {formats.share(level, 0)} confidence. Models are distinguished"
-        " where the p-value, adjusted for the number of pairs, is below"
+        f"Intervals and bands have {formats.share(level, 0)} confidence."
+        f" {facts.noun.capitalize()}s are distinguished where the p-value, adjusted for the"
+        " number of pairs, is below"
         f" {formats.decimal(1 - level, 3).rstrip('0')}.",
         f"A class of fewer than {FEW_OF_CLASS} rows is few; an AUC from {TOO_GOOD} on is"
         " questioned.",

@@ -36,7 +36,7 @@ def equality_tests(facts: ReportFacts, found: Subgroups) -> View:
     return View(
         f"Within and between the subgroups by {found.split.name}",
         [
-            Heading("Model", is_text=True),
+            Heading(facts.noun.capitalize(), is_text=True),
             Heading("AUC of all pairs"),
             Heading("Within subgroups"),
             Heading("Share of pairs"),

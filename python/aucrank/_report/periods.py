@@ -74,12 +74,12 @@ class Periods:
 
 
 def measure_periods(
-    subjects: Sequence[Subject],
-    target: Target,
-    confidence: float,
-    in_training: Sequence[NDArray[np.float64]] | None,
+    subjects: Sequence[Subject], target: Target, confidence: float
 ) -> Periods | None:
     """Measure all models in each period; None without times.
+
+    The scores of a period are compared with those of the training rows, or else with those of the
+    first period.
 
     Parameters
     ----------
@@ -89,9 +89,6 @@ def measure_periods(
         Labels, weights and times.
     confidence : float
         Level of the intervals.
-    in_training : sequence of ndarray or None
-        Scores of the training rows by each model, the reference of those of a period; None compares
-        with the first period.
     """
     if target.time is None:
         return None
@@ -103,23 +100,20 @@ def measure_periods(
     return Periods(
         split,
         Table(observed=share, low=low, high=high),
-        [
-            _of_model(
-                subject, target, split, confidence, None if in_training is None else in_training[at]
-            )
-            for at, subject in enumerate(subjects)
-        ],
-        "the first period" if in_training is None else "the training data",
+        [_of_model(subject, target, split, confidence) for subject in subjects],
+        _reference(subjects),
     )
 
 
-def _of_model(
-    subject: Subject,
-    target: Target,
-    split: Split,
-    confidence: float,
-    then: NDArray[np.float64] | None,
-) -> PeriodsOfModel:
+def _reference(subjects: Sequence[Subject]) -> str:
+    """Name what the scores of a period are compared with."""
+    known = [subject.then is not None for subject in subjects]
+    if all(known):
+        return "the training data"
+    return "the training data, or else of the first period" if any(known) else "the first period"
+
+
+def _of_model(subject: Subject, target: Target, split: Split, confidence: float) -> PeriodsOfModel:
     n_periods = len(split.labels)
     expected = np.full(n_periods, np.nan)
     if subject.probability is not None:
@@ -128,7 +122,7 @@ def _of_model(
         size = np.bincount(codes, weights, n_periods)
         sums = np.bincount(codes, weights * subject.probability, n_periods)
         np.divide(sums, size, out=expected, where=size > 0)
-    first = subject.scores[split.codes == 0] if then is None else then
+    first = subject.scores[split.codes == 0] if subject.then is None else subject.then
     inner = tenths(first)
     n_bins = len(inner) + 2
     places = split.codes * n_bins + number_bins(subject.scores, inner)

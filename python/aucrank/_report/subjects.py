@@ -1,4 +1,4 @@
-"""Subjects of a report: named models, and the labelled rows that they score."""
+"""Subjects of a report: named scores, of models or as they are, and the labels of their rows."""
 
 from __future__ import annotations
 
@@ -21,46 +21,150 @@ from aucrank._report.rows import UserRows
 from aucrank.metrics._clustered import read_groups
 
 #: More lines in one picture are indistinguishable.
-MOST_MODELS = 8
+MOST_SUBJECTS = 8
 
 # Probabilities are shown in about ten groups, which more rows would not improve.
 _MOST_PROBABILITIES = 200_000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class DataTable:
+    """Columns of the rows, to be summarised.
+
+    Attributes
+    ----------
+    rows : UserRows
+        The rows.
+    training : UserRows or None, default=None
+        Rows that they are compared with, such as those of the fit, with the same columns.
+    """
+
+    rows: UserRows
+    training: UserRows | None = None
+
+    def take(self, kept: NDArray[np.intp] | None) -> DataTable:
+        """Return the table of some rows, compared with the same ones; None for all of them."""
+        return self if kept is None else replace(self, rows=UserRows(self.rows.take(kept)))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Subject:
-    """A model with its scores and probabilities of the rows.
+    """Scores of the rows with a name, and what is known of their origin.
 
     Attributes
     ----------
     name : str
-        Name of the model.
-    estimator : estimator
-        The model itself.
-    rows : UserRows
-        The rows, with the columns that it takes.
+        Name of the model or of the score.
     scores : ndarray of float64
         Score of each row.
-    probability : ndarray of float64 or None
-        Probability of the positive class for each of ``probability_of``; None if it gives none.
-    probability_of : ndarray of int or None
+    probability : ndarray of float64 or None, default=None
+        Probability of the positive class for each of ``probability_of``; None if there is none.
+    probability_of : ndarray of int or None, default=None
         The rows with probabilities, drawn at random; None for all.
-    own_cut : float
-        Rows that score more than this are called positive.
+    own_cut : float or None, default=None
+        Rows that score more than this are called positive; None if scores have no such value.
+    then : ndarray of float64 or None, default=None
+        Scores of the training rows; None without them.
+    model : FittedModel or None, default=None
+        The model that gives the scores; None where only these are known.
     """
 
     name: str
-    estimator: Any
-    rows: UserRows
     scores: NDArray[np.float64]
-    probability: NDArray[np.float64] | None
-    probability_of: NDArray[np.intp] | None
-    own_cut: float
+    probability: NDArray[np.float64] | None = None
+    probability_of: NDArray[np.intp] | None = None
+    own_cut: float | None = None
+    then: NDArray[np.float64] | None = None
+    model: FittedModel | None = None
 
     @property
     def n_drawn(self) -> int | None:
         """Number of rows with probabilities, if these are not all."""
         return None if self.probability_of is None else len(self.probability_of)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FittedModel:
+    """A model, with the rows that it scores.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The model itself.
+    table : DataTable
+        The rows, with the columns that it takes.
+    """
+
+    estimator: Any
+    table: DataTable
+
+    @property
+    def rows(self) -> UserRows:
+        """The rows that it scores."""
+        return self.table.rows
+
+    def subject(self, name: str, seed: int) -> Subject:
+        """Score the rows, and predict probabilities of at most 200,000 of them.
+
+        Raises
+        ------
+        ValueError
+            If the model does not give one score, and one probability, to each row.
+        """
+        estimator, rows, training = self.estimator, self.rows, self.table.training
+        scores = known_scores(estimator, rows.native)
+        then = None if training is None else known_scores(estimator, training.native)
+        drawn = rows_with_probabilities(rows.n_rows, seed)
+        probability, own_cut = None, 0.0
+        if scoring_method(estimator) == "predict_proba":
+            probability, own_cut = scores if drawn is None else scores[drawn], 0.5
+        elif hasattr(estimator, "predict_proba"):
+            X = rows.native if drawn is None else rows.take(drawn)
+            probability = probabilities(estimator, X)
+        return Subject(name, scores, probability, drawn, own_cut, then, self)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GivenScores:
+    """Scores of the rows as they are, of a model that is not known.
+
+    Attributes
+    ----------
+    scores : ndarray of float64
+        Score of each row.
+    probability : ndarray of float64 or None, default=None
+        Probability of the positive class for each row; None if there is none.
+    then : ndarray of float64 or None, default=None
+        Scores of other rows, such as those of an earlier time, to compare with.
+    """
+
+    scores: NDArray[np.float64]
+    probability: NDArray[np.float64] | None = None
+    then: NDArray[np.float64] | None = None
+
+    def take(self, kept: NDArray[np.intp] | None) -> GivenScores:
+        """Return the scores of some of the rows; None for all of them."""
+        if kept is None:
+            return self
+        probability = None if self.probability is None else self.probability[kept]
+        return replace(self, scores=self.scores[kept], probability=probability)
+
+    def subject(self, name: str, seed: int) -> Subject:
+        """Return the scores by their name, with at most 200,000 of the probabilities."""
+        probability = self.probability
+        if probability is None:
+            return Subject(name, self.scores, then=self.then)
+        drawn = rows_with_probabilities(len(self.scores), seed)
+        probability = probability if drawn is None else probability[drawn]
+        return Subject(name, self.scores, probability, drawn, then=self.then)
+
+
+def rows_with_probabilities(n_rows: int, seed: int) -> NDArray[np.intp] | None:
+    """Draw the rows whose probabilities are looked at; None for all of them."""
+    if n_rows <= _MOST_PROBABILITIES:
+        return None
+    rng = np.random.default_rng(seed)
+    return np.sort(rng.choice(n_rows, _MOST_PROBABILITIES, replace=False))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -122,6 +226,12 @@ class Target:
             {name: values[rows] for name, values in self.by.items()},
         )
 
+    def counted(self) -> NDArray[np.intp] | None:
+        """Return the rows of positive weight; None for all of them."""
+        if self.weight is None or (self.weight > 0).all():
+            return None
+        return np.flatnonzero(self.weight > 0)
+
     @property
     def n_groups(self) -> int | None:
         """Number of groups; None without groups."""
@@ -151,11 +261,9 @@ def name_models(models: Any, names: Sequence[str] | None) -> dict[str, Any]:
         single = not isinstance(models, Iterable) or scoring_method(models) is not None
         listed = [models] if single else list(models)
         called = _class_names(listed) if names is None else _given_names(names, len(listed))
-    if not 1 <= len(listed) <= MOST_MODELS:
-        raise ValueError(f"a report is about 1 to {MOST_MODELS} models, got {len(listed)}")
+    check_number(len(listed), "models")
     for name, model in zip(called, listed, strict=True):
-        if not isinstance(name, str) or not name.strip():
-            raise TypeError(f"the name of a model must be a text, got {name!r}")
+        check_name(name, "model")
         check_has_methods(model, f"model {name!r}", ("fit",))
         if scoring_method(model) is None:
             raise TypeError(
@@ -167,6 +275,18 @@ def name_models(models: Any, names: Sequence[str] | None) -> dict[str, Any]:
         twice = next(name for name in called if called.count(name) > 1)
         raise ValueError(f"two models are called {twice!r}; give them different names")
     return dict(zip(called, listed, strict=True))
+
+
+def check_number(n_subjects: int, what: str) -> None:
+    """Raise ValueError unless one page has room for them."""
+    if not 1 <= n_subjects <= MOST_SUBJECTS:
+        raise ValueError(f"a report is about 1 to {MOST_SUBJECTS} {what}, got {n_subjects}")
+
+
+def check_name(name: Any, what: str) -> None:
+    """Raise TypeError unless a name is a text that is not blank."""
+    if not isinstance(name, str) or not name.strip():
+        raise TypeError(f"the name of a {what} must be a text, got {name!r}")
 
 
 def _given_names(names: Any, n_models: int) -> list[str]:
@@ -186,9 +306,20 @@ def _class_names(models: list[Any]) -> list[str]:
 
 
 def read_target(
-    models: Mapping[str, Any], y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
+    models: Mapping[str, Any], y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int | None
 ) -> Target:
-    """Read labels; the models define which one is positive.
+    """Read labels, of which the greater one is positive, as for the models.
+
+    Parameters
+    ----------
+    models : mapping of str to estimator
+        The models by name, if any.
+    y : array-like of shape (n,)
+        As a user passed it.
+    sample_weight : array-like of shape (n,) or None
+        As a user passed it.
+    n_rows : int or None
+        Number of rows of ``X``; None without it.
 
     Raises
     ------
@@ -210,7 +341,7 @@ def read_target(
                 f"model {name!r} ranks {plain_label(classes[1])!r} first, and the greater label of"
                 f" y is {plain_label(labels[1])!r}"
             )
-    if len(positive) != n_rows:
+    if n_rows is not None and len(positive) != n_rows:
         raise ValueError(f"X has {n_rows} rows but y has {len(positive)} labels")
     weight = check_weight(sample_weight, len(positive))
     check_class_sums(weight, positive, labels)
@@ -247,49 +378,34 @@ def with_parts(target: Target, groups: Any, time: Any, by: Any) -> Target:
 
 def _read_by(by: Any, n_rows: int) -> dict[str, NDArray[Any]]:
     """Return the values that split the rows, by name."""
-    frame = nw.from_native(by, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        named = {str(name): frame[name].to_native() for name in frame.columns}
-    elif isinstance(by, Mapping):
-        named = {str(name): values for name, values in by.items()}
-    else:
-        name = frame.name if isinstance(frame, nw.Series) else None
-        named = {str(name) if name else "subgroup": by}
-    found = {name: vector(values, f"by {name!r}") for name, values in named.items()}
+    found = named_vectors(by, "by", "subgroup")
     for name, values in found.items():
         if len(values) != n_rows:
-            raise ValueError(f"by {name!r} has {len(values)} entries, but X has {n_rows} rows")
+            raise ValueError(f"by {name!r} has {len(values)} entries, but y has {n_rows}")
     return found
 
 
-def counted(rows: UserRows, target: Target) -> tuple[UserRows, Target]:
-    """Drop the rows of weight 0."""
-    if target.weight is None or (target.weight > 0).all():
-        return rows, target
-    kept = np.flatnonzero(target.weight > 0)
-    return UserRows(rows.take(kept)), target.take(kept)
+def named_vectors(values: Any, what: str, alone: str) -> dict[str, NDArray[Any]]:
+    """Return one or several columns by name.
 
-
-def score_subject(name: str, estimator: Any, rows: UserRows, seed: int) -> Subject:
-    """Score the rows by a model, and predict probabilities of at most 200,000 of them.
-
-    Raises
-    ------
-    ValueError
-        If it does not give one score, and one probability, to each row.
+    Parameters
+    ----------
+    values : array-like of shape (n,), mapping of str to array-like, or data frame
+        As a user passed them.
+    what : str
+        What one of them is, for errors.
+    alone : str
+        Name of one that has none.
     """
-    scores = known_scores(estimator, rows.native)
-    drawn = None
-    if rows.n_rows > _MOST_PROBABILITIES:
-        rng = np.random.default_rng(seed)
-        drawn = np.sort(rng.choice(rows.n_rows, _MOST_PROBABILITIES, replace=False))
-    if scoring_method(estimator) == "predict_proba":
-        of_drawn = scores if drawn is None else scores[drawn]
-        return Subject(name, estimator, rows, scores, of_drawn, drawn, own_cut=0.5)
-    probability = None
-    if hasattr(estimator, "predict_proba"):
-        probability = probabilities(estimator, rows.native if drawn is None else rows.take(drawn))
-    return Subject(name, estimator, rows, scores, probability, drawn, own_cut=0.0)
+    frame = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        named = {str(name): frame[name].to_native() for name in frame.columns}
+    elif isinstance(values, Mapping):
+        named = {str(name): column for name, column in values.items()}
+    else:
+        name = frame.name if isinstance(frame, nw.Series) else None
+        named = {str(name) if name else alone: values}
+    return {name: vector(column, f"{what} {name!r}") for name, column in named.items()}
 
 
 def probabilities(estimator: Any, X: Any) -> NDArray[np.float64]:

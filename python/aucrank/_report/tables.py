@@ -8,7 +8,9 @@ from aucrank._page import formats
 from aucrank._page.tables import Bar, Heading, View, shortened
 from aucrank._report.calibration import CalibrationFacts
 from aucrank._report.columns import ColumnFacts
+from aucrank._report.effects import Effects
 from aucrank._report.facts import ModelFacts, ReportFacts
+from aucrank._utils.words import listed
 from aucrank.metrics import AucInterval
 
 # Thresholds at which the net benefit is shown.
@@ -30,7 +32,7 @@ def areas(facts: ReportFacts) -> View:
     return View(
         "Area under the ROC curve",
         [
-            Heading("Model", is_text=True),
+            Heading(facts.noun.capitalize(), is_text=True),
             Heading("AUC"),
             Heading(f"Interval, {formats.share(facts.options.confidence, 0)}"),
             Heading("Standard error"),
@@ -78,7 +80,7 @@ def partial_areas(facts: ReportFacts) -> View:
     return View(
         "Partial areas",
         [
-            Heading("Model", is_text=True),
+            Heading(facts.noun.capitalize(), is_text=True),
             Heading(f"False positive rates up to {most}: share of the area"),
             Heading("standardised"),
             Heading(f"interval, {level}"),
@@ -125,7 +127,7 @@ def operating_points(facts: ReportFacts) -> View:
     return View(
         "True positive rate at a false positive rate",
         [
-            Heading("Model", is_text=True),
+            Heading(facts.noun.capitalize(), is_text=True),
             *(Heading(formats.share(fpr, 0)) for fpr in points),
         ],
         [
@@ -163,7 +165,7 @@ def comparisons(facts: ReportFacts) -> View:
     return View(
         "Paired differences of the AUC",
         [
-            Heading("Models", is_text=True),
+            Heading(f"{facts.noun.capitalize()}s", is_text=True),
             Heading("Difference"),
             Heading(f"Interval, {formats.share(level, 0)}"),
             Heading("p, adjusted"),
@@ -180,8 +182,9 @@ def comparisons(facts: ReportFacts) -> View:
             for found in facts.comparisons or []
         ],
         f"{_whose_test(facts)}. Intervals and p-values are adjusted for the number of pairs by"
-        " Bonferroni's method: all intervals hold together. Models are distinguished where p is"
-        f" below {formats.decimal(1 - level, 3).rstrip('0')}.",
+        " Bonferroni's method: all intervals hold together."
+        f" {facts.noun.capitalize()}s are distinguished where p is below"
+        f" {formats.decimal(1 - level, 3).rstrip('0')}.",
     )
 
 
@@ -193,11 +196,15 @@ def _whose_test(facts: ReportFacts) -> str:
 
 def gains(model: ModelFacts) -> View:
     """Show the gains of the highest scoring rows."""
-    table = model.ranking.gains
+    table, curve = model.ranking.gains, model.ranking.gains_curve
+    # The knot of the last row: a share that is reached up to rounding is reached.
+    knots = np.searchsorted(curve.share, table["share"] * (1 - 4 * np.finfo(np.float64).eps))
+    scores = np.append(curve.thresholds, -np.inf)
     return View(
         f"{model.name}: what the highest scores hold",
         [
             Heading("First rows"),
+            Heading("Score from"),
             Heading("Positives found"),
             Heading("Share of positives"),
             Heading("Lift"),
@@ -205,16 +212,19 @@ def gains(model: ModelFacts) -> View:
         [
             [
                 formats.share(of_all, 0),
+                formats.threshold(float(scores[knot]), float(scores[knot + 1])),
                 Bar(formats.share(captured), 0.0, captured),
                 formats.share(rate),
                 formats.decimal(lift, 2),
             ]
-            for of_all, captured, rate, lift in zip(
+            for knot, of_all, captured, rate, lift in zip(
+                knots.tolist(),
                 *(table[name].tolist() for name in ("share", "captured", "rate", "lift")),
                 strict=True,
             )
         ],
-        "Where a share ends among rows of one score, it holds them in proportion.",
+        "A share is what can be looked at, and the score that of its last row. Where it ends among"
+        " rows of one score, it holds them in proportion.",
     )
 
 
@@ -224,7 +234,8 @@ def calibration(facts: ReportFacts) -> View:
     for model in facts.models:
         found = model.calibration
         if found is None:
-            rows.append([model.name, *["gives no probabilities"], *[formats.MISSING] * 6])
+            lacks = "gives no probabilities" if model.is_fitted else "no probabilities given"
+            rows.append([model.name, lacks, *[formats.MISSING] * 6])
             continue
         rows.append(
             [
@@ -240,11 +251,11 @@ def calibration(facts: ReportFacts) -> View:
                 formats.share(found.brier_skill),
             ]
         )
-    n_drawn = facts.models[0].subject.n_drawn
+    n_drawn = next((m.subject.n_drawn for m in facts.models if m.calibration is not None), None)
     return View(
         "Probabilities against what happened",
         [
-            Heading("Model", is_text=True),
+            Heading(facts.noun.capitalize(), is_text=True),
             Heading("Positives expected"),
             Heading("Positives observed"),
             Heading("Observed per expected"),
@@ -273,7 +284,7 @@ def calibration_curves(facts: ReportFacts) -> View:
     return View(
         "Too high, or too extreme",
         [
-            Heading("Model", is_text=True),
+            Heading(facts.noun.capitalize(), is_text=True),
             Heading("Intercept"),
             Heading("Slope"),
             Heading("ICI"),
@@ -286,6 +297,134 @@ def calibration_curves(facts: ReportFacts) -> View:
         " that they are too extreme. ICI, E50 and E90 are the mean, the median and the 90 %"
         " quantile of the distance of probabilities from the smooth curve.",
     )
+
+
+def grades(model: ModelFacts) -> View:
+    """Show the grades of the probabilities with their tests."""
+    assert model.grades is not None
+    table, of_all = model.grades.table, model.grades.whole
+    names = (
+        *("size", "positives", "expected", "observed", "observed_low", "observed_high"),
+        *("p_jeffreys", "p_binomial"),
+    )
+    columns = [table["grade"].tolist(), table["low"].tolist(), table["high"].tolist()]
+    parts = list(zip(*columns, *(table[name].tolist() for name in names), strict=True))
+    total = ("all", 0.0, 1.0, *(of_all[name][0] for name in names))
+    n_drawn = model.subject.n_drawn
+    return View(
+        f"{model.name}: grades",
+        [
+            Heading("Grade"),
+            Heading("Probabilities", is_text=True),
+            Heading("Rows"),
+            Heading("Positives"),
+            Heading("Expected, mean"),
+            Heading("Observed"),
+            Heading("Interval of the observed"),
+            Heading("p, Jeffreys"),
+            Heading("p, binomial"),
+        ],
+        [
+            [
+                str(grade),
+                f"{formats.share(low)} to {formats.share(high)}",
+                formats.count(size),
+                formats.count(positives),
+                formats.share(expected, 2),
+                formats.share(observed, 2),
+                f"{formats.share(observed_low, 2)} to {formats.share(observed_high, 2)}",
+                formats.p_value(jeffreys),
+                formats.p_value(binomial),
+            ]
+            for (
+                grade,
+                low,
+                high,
+                size,
+                positives,
+                expected,
+                observed,
+                observed_low,
+                observed_high,
+                jeffreys,
+                binomial,
+            ) in [*parts, total]
+        ],
+        "p is the chance of so few expected, or fewer, if the probabilities are right: low where"
+        " they are too low. Of many grades, some are below 0.05 by chance. All grades at once, by"
+        " Hosmer and Lemeshow:"
+        f" \N{GREEK SMALL LETTER CHI}² {formats.decimal(model.grades.hosmer_lemeshow, 2)} on"
+        f" {model.grades.df} degrees of freedom, p {formats.is_p(model.grades.p_value)}. Rows are"
+        " taken as independent."
+        + ("" if n_drawn is None else f" Of {formats.count(n_drawn)} rows drawn at random."),
+    )
+
+
+def drifts(facts: ReportFacts) -> View | None:
+    """Show how far the scores have moved; None without scores to compare with."""
+    rows: list[list[str | Bar]] = [
+        [
+            model.name,
+            formats.count(model.subject.then.size),
+            formats.decimal(model.shift.psi),
+            formats.p_value(model.shift.p_value),
+            model.shift.verdict,
+        ]
+        for model in facts.models
+        if model.shift is not None and model.subject.then is not None
+    ]
+    if not rows:
+        return None
+    return View(
+        "Drift of the scores",
+        [
+            Heading(facts.noun.capitalize(), is_text=True),
+            Heading("Rows compared with"),
+            Heading("PSI"),
+            Heading("p"),
+            Heading("Verdict", is_text=True),
+        ],
+        rows,
+        "PSI: the population stability index over tenths of the training rows, without weights; p:"
+        " the chance of one as high if nothing had moved.",
+    )
+
+
+def left_out(facts: ReportFacts) -> View | None:
+    """Show which parts the page lacks, and what each needs; None if it is complete."""
+    names = {
+        "fitted": [model.name for model in facts.models if not model.is_fitted],
+        "probability": [model.name for model in facts.models if model.calibration is None],
+        "then": [model.name for model in facts.models if model.shift is None],
+    }
+    all_names = [model.name for model in facts.models]
+
+    def whose(found: list[str]) -> str:
+        return "" if found == all_names else f" of {listed(found)}"
+
+    rows: list[list[str | Bar]] = []
+    if lacking := names["probability"]:
+        what = f"Calibration, net benefit and grades{whose(lacking)}"
+        rows.append([what, "no probabilities of the positive class are known"])
+    if facts.options.grades is None and len(names["probability"]) < len(all_names):
+        rows.append(["Grades and their tests", "no bounds of grades were given"])
+    if not facts.subgroups:
+        rows.append(["Subgroups", "no column that names subgroups was given"])
+    if facts.periods is None:
+        rows.append(["Course over time", "no times were given"])
+    if lacking := names["then"]:
+        rows.append([f"Drift of the scores{whose(lacking)}", "no earlier scores were given"])
+    if not facts.columns:
+        rows.append(["Contents and drift of the columns", "no columns were given"])
+    elif facts.n_training is None:
+        rows.append(["Drift of the columns", "no training data were given"])
+    if lacking := names["fitted"]:
+        what = f"What the columns do, and the model itself{whose(lacking)}"
+        rows.append([what, "the scores were given, not the model"])
+    if not rows:
+        return None
+    heads = [Heading("Part", is_text=True), Heading("Why it is not here", is_text=True)]
+    return View("Parts that are not on this page", heads, rows)
 
 
 def _measure(found: CalibrationFacts, name: str) -> str:
@@ -323,7 +462,7 @@ def decisions(facts: ReportFacts) -> View:
     return View(
         "Net benefit of acting from a probability on",
         [
-            Heading("Model", is_text=True),
+            Heading(facts.noun.capitalize(), is_text=True),
             Heading("From"),
             Heading("Net benefit"),
             Heading("Of acting on all"),
@@ -478,9 +617,9 @@ def _values(column: ColumnFacts) -> str:
     return listed_values + (f", {more} more" if more > 0 else "")
 
 
-def importances(model: ModelFacts) -> View:
+def importances(effects: Effects, name: str) -> View:
     """Show the importance of each column to a model."""
-    found = model.effects.importances
+    found = effects.importances
     most = max((one.loss for one in found), default=0.0)
     has_own = any(one.own is not None for one in found)
     heads = [
@@ -496,13 +635,13 @@ def importances(model: ModelFacts) -> View:
             formats.area(one.spread),
         ]
         rows.append([*row, formats.area(one.own)] if has_own else row)
-    left_out = model.effects.n_left_out
+    n_left_out = effects.n_left_out
     return View(
-        f"{model.name}: importance of the columns",
+        f"{name}: importance of the columns",
         [*heads, Heading("Importance, by the model")] if has_own else heads,
         rows,
-        f"The loss is measured on {formats.count(model.effects.n_rows)} of the rows, shuffled three"
+        f"The loss is measured on {formats.count(effects.n_rows)} of the rows, shuffled three"
         " times. Columns with the same information share their importance: the loss of"
         " each alone is small."
-        + (f" {left_out} columns of less importance are left out." if left_out else ""),
+        + (f" {n_left_out} columns of less importance are left out." if n_left_out else ""),
     )

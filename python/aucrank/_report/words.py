@@ -43,8 +43,9 @@ def best_model(facts: ReportFacts) -> ModelFacts:
 
 def _rows(facts: ReportFacts) -> str:
     positives = f"{count(facts.n_positive)} of class {facts.labels[1]}, the positive one"
+    n_models, noun = len(facts.models), facts.noun
     text = (
-        f"{'One model is' if len(facts.models) == 1 else f'{len(facts.models)} models are'} judged"
+        f"{f'One {noun} is' if n_models == 1 else f'{n_models} {noun}s are'} judged"
         f" by {plural(facts.n_rows, 'row')}: {positives}, and {count(facts.n_negative)} of class"
         f" {facts.labels[0]}."
     )
@@ -80,7 +81,7 @@ def _areas(facts: ReportFacts, best: ModelFacts) -> str:
 
 def _differences(facts: ReportFacts, best: ModelFacts) -> str:
     if facts.comparisons is None:
-        return "A class has one row, so the models cannot be compared."
+        return f"A class has one row, so the {facts.noun}s cannot be compared."
     level = facts.options.confidence
     clear, unclear = [], []
     for comparison in facts.comparisons:
@@ -146,15 +147,22 @@ def _probabilities(best: ModelFacts) -> str:
 
 
 def _cut(facts: ReportFacts, best: ModelFacts) -> str:
-    own, ks, *cheapest = best.cut_offs
-    if not facts.options.costs_given:
-        return (
-            f"The two classes are furthest apart where {share(ks.flagged)} of the rows are called"
-            f" positive: {share(ks.tpr)} of the positives against {share(ks.fpr)} of the negatives"
-            f" (KS {decimal(best.ranking.ks)}). Its own cut-off finds {share(own.tpr)} at a false"
-            f" positive rate of {share(own.fpr)}."
-        )
-    return _cheapest(cheapest[0], best.name)
+    if facts.options.costs_given:
+        cheapest = next(cut for cut in best.cut_offs if cut.purpose == "cost")
+        return _cheapest(cheapest, best.name)
+    ks = next(cut for cut in best.cut_offs if cut.purpose == "ks")
+    text = (
+        f"The two classes are furthest apart where {share(ks.flagged)} of the rows are called"
+        f" positive: {share(ks.tpr)} of the positives against {share(ks.fpr)} of the negatives"
+        f" (KS {decimal(best.ranking.ks)})."
+    )
+    own = next((cut for cut in best.cut_offs if cut.purpose == "own"), None)
+    if own is None:
+        return text
+    return (
+        f"{text} Its own cut-off finds {share(own.tpr)} at a false positive rate of"
+        f" {share(own.fpr)}."
+    )
 
 
 def _in_parts(facts: ReportFacts, best: ModelFacts) -> list[str]:

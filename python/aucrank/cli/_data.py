@@ -63,6 +63,11 @@ class WholeFile:
     frame: nw.DataFrame[Any]
     reading: Reading
 
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of the columns."""
+        return self.frame.columns
+
     def frames(self, columns: Sequence[str]) -> Iterator[nw.DataFrame[Any]]:
         """Yield some of the columns, a limited number of rows at a time."""
         frame = self.frame.select(columns)
@@ -74,6 +79,11 @@ class Batches:
     """Rows of a data set that does not fit in memory."""
 
     dataset: "Dataset"
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of the columns."""
+        return self.dataset.passes.source.names
 
     @property
     def reading(self) -> Reading | None:

@@ -23,7 +23,6 @@ from aucrank._utils.warn import ReadingNote
 from aucrank._utils.words import for_shell, listed, plural
 from aucrank.cli._csv import csv_options
 from aucrank.cli._data import (
-    Batches,
     Frames,
     WholeFile,
     as_categories,
@@ -31,28 +30,14 @@ from aucrank.cli._data import (
     marks_everywhere,
     n_missing,
     need_column,
-    read_file,
     text_of,
     times_of,
     weights_of,
-    without_total,
 )
 from aucrank.cli._errors import DataError, UsageError, plain_errors
 from aucrank.cli._progress import Say
-from aucrank.cli._stream import (
-    ProgressSource,
-    is_streamed,
-    open_source,
-    room_for_scores,
-    stream_errors,
-)
-from aucrank.cli._target import (
-    PlainLabels,
-    ranked_first,
-    rest,
-    value_counts,
-    with_plain_labels,
-)
+from aucrank.cli._stream import open_rows, room_for_scores, stream_errors
+from aucrank.cli._target import ranked_first, rest, value_counts
 from aucrank.data import Dataset
 from aucrank.metrics import roc_auc_score, roc_state
 
@@ -206,19 +191,8 @@ def open_labelled(args: argparse.Namespace, say: Say) -> Labelled:
     path, target = args.data, args.target
     # A group 007 differs from 7.
     text = [*args.categorical, *([] if args.group is None else [args.group])]
-    options = csv_options(args)
-    rows: Frames
-    if is_streamed(path, args.memory):
-        source = open_source(path, options, text=text, labels=target)
-        columns = _features(source.names, args)
-        source = ProgressSource(PlainLabels(source, target), say)
-        with stream_errors(f"cannot read {path}"):
-            rows = Batches(Dataset(source, target=target))
-    else:
-        frame, reading = read_file(path, text=text, labels=target, options=options)
-        frame = with_plain_labels(frame, target)
-        columns = _features(frame.columns, args)
-        rows = WholeFile(without_total(frame, target, path, options), reading)
+    rows = open_rows(path, target, csv_options(args), text=text, memory=args.memory, say=say)
+    columns = _features(rows.names, args)
     with stream_errors(f"cannot read {path}"):
         counts = value_counts(rows, target, path)
         first = ranked_first(counts, target, args.positive, path)
@@ -237,6 +211,7 @@ def open_labelled(args: argparse.Namespace, say: Say) -> Labelled:
             return _frame_of(rows, args, columns, first, labels)
         shape = counts.total(), len(columns)
         positive = first
+        source = rows.dataset.passes.source
         if len(counts) > 2:
             positive = text_of(first)
             label_of = dict.fromkeys(counts, rest(first)) | {first: positive}

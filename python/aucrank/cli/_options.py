@@ -22,6 +22,9 @@ ROWS_HELP = (
     f"{DATA_HELP}; or a folder of such files, or a pattern in quotes, such as 'sales/*.parquet'"
 )
 
+#: Options that name columns of scores.
+SCORE, PROBABILITY = "--score", "--probability"
+
 #: Commands that use a fitted model, whose time may be mostly that of imports.
 _QUICK = ("describe", "evaluate", "export", "score")
 
@@ -74,7 +77,7 @@ def _number_columns(args: argparse.Namespace) -> None:
     for option in ("target", "weight", "id", "group", "time"):
         if getattr(args, option, None) is not None:
             setattr(args, option, _numbered(getattr(args, option)))
-    for option in ("drop", "keep", "categorical", "by"):
+    for option in ("drop", "keep", "categorical", "by", "score", "probability"):
         if hasattr(args, option):
             setattr(args, option, [_numbered(name) for name in getattr(args, option)])
 
@@ -92,9 +95,38 @@ def _run(name: str, args: argparse.Namespace) -> int:
     return status
 
 
-def add_model_file(parser: argparse.ArgumentParser) -> None:
+def add_model_file(parser: argparse.ArgumentParser, more: str = "") -> None:
     """Add the argument for the model file."""
-    parser.add_argument("model", metavar="MODEL", help="file that `aucrank fit` saved")
+    parser.add_argument("model", metavar="MODEL", help=f"file that `aucrank fit` saved{more}")
+
+
+def add_model_or_scores(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for the model file, and the options for columns that take its place."""
+    add_model_file(parser, "; left out where --score or --probability name columns of scores")
+    group = parser.add_argument_group("scores that are in the file, in place of a model")
+    group.add_argument(
+        SCORE,
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COL",
+        help="columns of scores by models that are not here, such as those of a vendor: a row that"
+        " scores higher is more likely positive",
+    )
+    group.add_argument(
+        PROBABILITY,
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COL",
+        help="columns of scores that are probabilities of the positive class, from 0 to 1: their"
+        " calibration is measured, too",
+    )
+
+
+def add_weight(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """Add the option for weights of rows."""
+    parser.add_argument("--weight", metavar="COL", help=f"column of sample weights{more}")
 
 
 def add_target(

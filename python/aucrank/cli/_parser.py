@@ -7,6 +7,7 @@ import: help, the version and a mistyped option do not need it.
 import argparse
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from aucrank._compare.limits import MOST_VALUES
@@ -20,7 +21,9 @@ from aucrank.cli._options import (
     DEFAULT_MODEL,
     EXPORTS,
     NOTES_ONE_BY_ONE,
+    PROBABILITY,
     ROWS_HELP,
+    SCORE,
     above_zero,
     add_columns,
     add_command,
@@ -29,6 +32,7 @@ from aucrank.cli._options import (
     add_loudness,
     add_memory,
     add_model_file,
+    add_model_or_scores,
     add_output,
     add_parts,
     add_progress,
@@ -37,7 +41,13 @@ from aucrank.cli._options import (
     add_seed_and_threads,
     add_target,
     add_time,
+    add_weight,
     at_least,
+)
+
+# The positive class where a model is evaluated.
+_RANKED_FIRST = (
+    "default: the one the model was fitted to rank first, or of scores the greater of the two"
 )
 
 #: What an export computes.
@@ -48,13 +58,31 @@ class _CommandParser(argparse.ArgumentParser):
     """A parser whose errors are one line, and are raised rather than exited with."""
 
     def error(self, message: str) -> NoReturn:
+        if message.endswith("required: DATA") and SCORE in self._option_string_actions:
+            message += f", after MODEL; of scores in the file, {SCORE} names the columns"
         raise UsageError(f"{message} (see {self.prog} --help)")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse after checking all names: a misspelt option must not be reported as missing."""
         args = sys.argv[1:] if args is None else list(args)
         self._check_names(args)
-        return super().parse_known_args(args, namespace)
+        model = self._model_to_leave_out(args)
+        # Below, argparse calls this again with other values.
+        if model is None or model.nargs is not None:
+            return super().parse_known_args(args, namespace)
+        model.nargs, model.required = "?", False
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            model.nargs, model.required = None, True
+
+    def _model_to_leave_out(self, args: Sequence[str]) -> argparse.Action | None:
+        """Return the argument MODEL where columns of scores may take its place."""
+        known = {SCORE, PROBABILITY} & self._option_string_actions.keys()
+        named = {arg.partition("=")[0] for arg in takewhile(lambda arg: arg != "--", args)}
+        if known.isdisjoint(named):
+            return None
+        return next(action for action in self._actions if action.dest == "model")
 
     def _check_names(self, args: Sequence[str]) -> None:
         """Raise an error with a suggestion for a misspelt command or option."""
@@ -80,6 +108,9 @@ class _CommandParser(argparse.ArgumentParser):
         known = {option.strip("-") for option in self._option_string_actions if len(option) > 2}
         plain = name.strip("-").lower()
         meant = _ELSEWHERE.get(plain) or _ELSEWHERE.get(plain.removesuffix("s"))
+        longer = [option for option in known if len(plain) > 2 and option.startswith(plain)]
+        if meant not in known and len(longer) == 1:
+            meant = longer[0]
         near = f"; did you mean {meant!r}?" if meant in known else near_name(plain, known)
         return near.replace("'", "'--", 1)
 
@@ -106,6 +137,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("thread", "job", "worker", "cpu", "core"), "n-jobs"),
     **dict.fromkeys(("pos", "positive-class", "pos-label", "event"), "positive"),
     **dict.fromkeys(("prob", "probability", "predict-proba"), "proba"),
+    **dict.fromkeys(("prediction", "pred", "y-score"), "score"),
     **dict.fromkeys(("estimator", "learner", "algorithm"), "model"),
     **dict.fromkeys(("format", "language"), "to"),
     **dict.fromkeys(("subgroup", "stratify"), "by"),
@@ -165,9 +197,7 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     parser.add_argument("data", metavar="DATA", help=ROWS_HELP)
     add_target(parser, "default: the greater of the two")
-    parser.add_argument(
-        "--weight", metavar="COL", help="column of sample weights, for fits and for the AUC"
-    )
+    add_weight(parser, ", for fits and for the AUC")
     add_group(parser)
     add_time(parser)
     add_columns(parser)
@@ -261,7 +291,7 @@ def _add_fit(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     parser.add_argument("data", metavar="DATA", help=ROWS_HELP)
     add_target(parser, "default: the greater of the two")
-    parser.add_argument("--weight", metavar="COL", help="column of sample weights")
+    add_weight(parser)
     add_group(parser)
     add_time(parser)
     add_columns(parser)
@@ -338,10 +368,16 @@ def _add_score(commands: "argparse._SubParsersAction[Any]") -> None:
 
 
 def _add_evaluate(commands: "argparse._SubParsersAction[Any]") -> None:
-    parser = add_command(commands, "evaluate", "measure how well a saved model ranks rows")
-    add_model_file(parser)
+    parser = add_command(
+        commands,
+        "evaluate",
+        "measure how well a saved model, or scores in the file, rank rows",
+        "For scores: aucrank evaluate DATA --target COL --score COL. Several are compared.",
+    )
+    add_model_or_scores(parser)
     parser.add_argument("data", metavar="DATA", help=ROWS_HELP)
-    add_target(parser, "default: the one the model was fitted to rank first", is_known=True)
+    add_target(parser, _RANKED_FIRST, is_known=True)
+    add_weight(parser)
     add_parts(parser)
     add_memory(parser)
     add_reading(parser)
@@ -352,14 +388,15 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
     parser = add_command(
         commands,
         "report",
-        "write a page about saved models and how they rank rows",
+        "write a page about saved models, or scores in the file, and how they rank rows",
         "One HTML file to hand over, which loads nothing from any network: a summary in words,"
         " ROC curves with bands, tests, gains, calibration, cut-offs, the data, and the models"
-        " themselves. The rows are best those that no model was fitted to.",
+        " themselves. The rows are best those that no model was fitted to. For scores without a"
+        " model: aucrank report DATA --target COL --score COL.",
     )
-    add_model_file(parser)
+    add_model_or_scores(parser)
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
-    add_target(parser, "default: the one the model was fitted to rank first", is_known=True)
+    add_target(parser, _RANKED_FIRST, is_known=True)
     parser.add_argument(
         "--against",
         nargs="+",
@@ -368,12 +405,13 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
         metavar="MODEL",
         help="other saved models to compare with on the same rows",
     )
-    parser.add_argument("--weight", metavar="COL", help="column of sample weights")
+    add_weight(parser)
     add_parts(parser)
     parser.add_argument(
         "--train",
         metavar="FILE",
-        help="data file that the models were fitted to, to report what has moved since",
+        help="data file that the models were fitted to, or of an earlier time for scores, to report"
+        " what has moved since",
     )
     parser.add_argument(
         "--costs",
@@ -381,6 +419,14 @@ def _add_report(commands: "argparse._SubParsersAction[Any]") -> None:
         type=above_zero,
         metavar=("FP", "FN"),
         help="what a false positive and a false negative cost (default: a few usual ratios)",
+    )
+    parser.add_argument(
+        "--grades",
+        nargs="+",
+        type=float,
+        metavar="P",
+        help="probabilities at which the grades of a rating begin, such as 0.01 0.05: each is"
+        " tested (default: no grades)",
     )
     parser.add_argument(
         "--max-fpr",

@@ -1,4 +1,4 @@
-"""Columns of a data file with groups, times and subgroups of its rows."""
+"""Columns of a data file with weights, groups, times and subgroups of its rows."""
 
 import argparse
 from collections.abc import Sequence
@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._data.reading import Reading
+from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._report.subjects import Target, with_parts
 from aucrank._utils.numbers import SECONDS_A_DAY
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed
-from aucrank.cli._data import n_missing, need_column, times_of
+from aucrank.cli._data import n_missing, need_column, times_of, weights_of
 from aucrank.cli._errors import DataError, UsageError, plain_errors
 from aucrank.cli._model import SavedModel
 
@@ -26,8 +27,9 @@ def named_parts(args: argparse.Namespace) -> dict[str, list[str]]:
 
 
 def need_parts(columns: Sequence[str], args: argparse.Namespace) -> None:
-    """Raise if a column given by these options does not exist."""
-    for option, names in named_parts(args).items():
+    """Raise if a column given by these options, or that of weights, does not exist."""
+    weight = {} if args.weight is None else {"--weight": [args.weight]}
+    for option, names in (weight | named_parts(args)).items():
         for name in names:
             need_column(columns, name, args.data, option)
 
@@ -37,10 +39,15 @@ def check_parts(args: argparse.Namespace) -> None:
 
     A group or a time may also be a subgroup.
     """
-    taken = [args.target, *(name for name in (args.group, args.time) if name is not None)]
+    single = (args.weight, args.group, args.time)
+    taken = [args.target, *(name for name in single if name is not None)]
+    taken += [*args.score, *args.probability]
     twice = next((name for name in taken if taken.count(name) > 1), None)
     if twice is None and args.target in args.by:
         twice = args.target
+    for option, names in (("--score", args.score), ("--probability", args.probability)):
+        if twice is not None and names.count(twice) > 1:
+            raise UsageError(f"{option} names {twice!r} twice")
     if twice is not None:
         raise UsageError(f"column {twice!r} is given two uses")
     named = next((name for name in args.by if args.by.count(name) > 1), None)
@@ -48,12 +55,14 @@ def check_parts(args: argparse.Namespace) -> None:
         raise UsageError(f"--by names {named!r} twice")
 
 
-def text_of_parts(args: argparse.Namespace, model: SavedModel) -> list[str]:
+def text_of_parts(args: argparse.Namespace, model: SavedModel | None = None) -> list[str]:
     """Return the columns to read as text: a group 007 differs from 7.
 
-    Columns that are numeric in a model stay numbers.
+    Columns that are scores, or numeric in a model, stay numbers.
     """
-    numbers = {feature.name for feature in model.features if feature.levels is None}
+    numbers = {*args.score, *args.probability}
+    if model is not None:
+        numbers |= {feature.name for feature in model.features if feature.levels is None}
     named = [*args.by, *([] if args.group is None else [args.group])]
     return [name for name in named if name not in numbers and name != args.time]
 
@@ -69,11 +78,42 @@ def say_features(args: argparse.Namespace, models: Sequence[SavedModel]) -> list
     return said
 
 
-def target_in_parts(
-    target: Target, frame: nw.DataFrame[Any], reading: Reading, args: argparse.Namespace
+def weights_in(frame: nw.DataFrame[Any], args: argparse.Namespace) -> NDArray[np.float64] | None:
+    """Return the weight of each row; None without a column of weights."""
+    if args.weight is None:
+        return None
+    with plain_errors(f"weight column {args.weight!r} of {args.data}"):
+        return check_weight(weights_of(frame[args.weight], args.data), len(frame))
+
+
+def target_of_rows(
+    positive: NDArray[np.bool_],
+    said: str,
+    frame: nw.DataFrame[Any],
+    reading: Reading,
+    args: argparse.Namespace,
 ) -> Target:
-    """Return a target with the groups, times and subgroups of its rows."""
+    """Return the labels of rows with their weights, groups, times and subgroups.
+
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (n_rows,)
+        Which rows are positive.
+    said : str
+        Text of the positive value.
+    frame : narwhals.DataFrame
+        The columns.
+    reading : Reading
+        How they were read.
+    args : argparse.Namespace
+        Arguments of a command.
+    """
+    labels = (f"{args.target} other than {said}", f"{args.target} = {said}")
     need_parts(frame.columns, args)
+    weight = weights_in(frame, args)
+    with plain_errors(f"weight column {args.weight!r} of {args.data}"):
+        check_class_sums(weight, positive, np.array(labels))
+    target = Target(positive, weight, labels)
     for column in (args.group, args.time):
         if column is not None and (missing := n_missing(frame[column])):
             raise DataError(

@@ -26,13 +26,19 @@ from aucrank._data.sample import bytes_of_rows
 from aucrank._data.wrapped_source import DatedSource, WrappedSource, with_folders
 from aucrank.cli._csv import STDIN
 from aucrank.cli._data import (
+    Batches,
+    Frames,
+    WholeFile,
     kind_of,
     need_column,
+    read_file,
     text_series,
+    without_total,
 )
 from aucrank.cli._errors import DataError, plain_errors
 from aucrank.cli._model import SavedModel, check_columns, check_numbers, text_columns
-from aucrank.cli._target import PlainLabels
+from aucrank.cli._progress import Say
+from aucrank.cli._target import PlainLabels, with_plain_labels
 from aucrank.data import Dataset
 
 #: Rows per batch.
@@ -258,6 +264,44 @@ def dataset_for(
     check_columns(model, names, path)
     with stream_errors(f"cannot read {path}"):
         return Dataset(ModelSource(source, say, model), target=target)
+
+
+def open_rows(
+    path: str,
+    target: str,
+    options: CsvOptions,
+    *,
+    text: Sequence[str],
+    memory: int | None,
+    say: Say,
+) -> Frames:
+    """Open labelled rows, in memory or in batches; blanks around labels are left out.
+
+    Parameters
+    ----------
+    path : str
+        A file, a folder, a pattern, or "-".
+    target : str
+        Column of labels.
+    options : CsvOptions
+        Known options of CSV files.
+    text : sequence of str
+        Columns of CSV files to read as text even if they look like numbers.
+    memory : int or None
+        Bytes that the program may take; None for any number.
+    say : callable
+        Shows a line while batches are read.
+    """
+    if is_streamed(path, memory):
+        source = open_source(path, options, text=text, labels=target)
+        need_column(source.names, target, path, "--target")
+        source = ProgressSource(PlainLabels(source, target), say)
+        with stream_errors(f"cannot read {path}"):
+            return Batches(Dataset(source, target=target))
+    frame, reading = read_file(path, text=text, labels=target, options=options)
+    need_column(frame.columns, target, path, "--target")
+    frame = without_total(with_plain_labels(frame, target), target, path, options)
+    return WholeFile(frame, reading)
 
 
 @contextmanager

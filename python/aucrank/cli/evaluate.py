@@ -1,8 +1,8 @@
-"""`aucrank evaluate`: how well a saved model ranks labelled rows."""
+"""`aucrank evaluate`: how well a saved model, or scores of a file, rank labelled rows."""
 
 import argparse
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 
 from aucrank._base.batch_scores import scored_batches
 from aucrank._data.reading import Reading
-from aucrank._page.formats import is_p
-from aucrank._report.periods import periods_of
-from aucrank._report.rows import UserRows
-from aucrank._report.subgroups import measure_parts, split_by
+from aucrank._report.options import read_options
 from aucrank._report.subjects import Subject, Target, probabilities
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed
 from aucrank.cli._csv import csv_options
 from aucrank.cli._data import Batches, Frames, WholeFile, need_column, text_of
 from aucrank.cli._errors import UsageError, plain_errors
+from aucrank.cli._figures import CONFIDENCE, FPRS, say_parts, say_scores
 from aucrank.cli._model import (
     SavedModel,
     features_for,
@@ -35,10 +33,12 @@ from aucrank.cli._parts import (
     named_parts,
     need_parts,
     say_features,
-    target_in_parts,
+    target_of_rows,
     text_of_parts,
+    weights_in,
 )
 from aucrank.cli._progress import Say, progress
+from aucrank.cli._scores import check_scores, named_scores, read_scores
 from aucrank.cli._stream import (
     dataset_for,
     is_streamed,
@@ -46,11 +46,7 @@ from aucrank.cli._stream import (
     stream_errors,
 )
 from aucrank.cli._target import value_counts, with_plain_labels
-from aucrank.cli._text import aligned, heading
 from aucrank.metrics import AucInterval, RocState, auc_interval
-
-CONFIDENCE = 0.95
-FPRS = (0.01, 0.05, 0.10, 0.20)
 
 #: Bytes per row for intervals with groups and figures of parts, with sorted copies; and for each
 #: column that names parts.
@@ -87,7 +83,9 @@ class Scored:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Score, and compare with the labels."""
+    """Score, and compare with the labels; or take the scores of the file."""
+    if args.score or args.probability:
+        return _evaluate_scores(args)
     model = load_ranker(args.model)
     args.target = target_of(model, args.target)
     check_parts(args)
@@ -95,14 +93,40 @@ def run(args: argparse.Namespace) -> int:
     value, scored = _measure(model, args, state)
     target = None
     if scored is not None:
-        target = Target(scored.positive, None, ("negative", "positive"))
-        target = target_in_parts(target, scored.frame, scored.reading, args)
+        said = text_of(value)
+        target = target_of_rows(scored.positive, said, scored.frame, scored.reading, args)
     with plain_errors(f"cannot evaluate on {args.data}"):
         if scored is None or target is None:
             _say(args, model, state, value)
         else:
             _say(args, model, state, value, _clustered(target, scored.scores))
-            _say_parts(args, model, target, scored)
+            subject = Subject(args.model, scored.scores, scored.probability)
+            say_parts(args, subject, target)
+    return 0
+
+
+def _evaluate_scores(args: argparse.Namespace) -> int:
+    """Compare columns of scores with the labels."""
+    if args.model is not None:
+        raise UsageError(
+            f"evaluate is about {args.model} or about columns of scores: `aucrank report` takes"
+            " both"
+        )
+    check_scores(args)
+    check_parts(args)
+    options = read_options(confidence=CONFIDENCE)
+    with progress(args) as say:
+        given, target, said, file = read_scores(args, say)
+        _need_room(len(file.frame), len(file.frame.columns), args)
+    kept = target.counted()
+    target = target.take(kept)
+    with plain_errors(f"cannot evaluate on {args.data}"):
+        subjects = [own.take(kept).subject(name, options.seed) for name, own in given.items()]
+        print(f"data      {args.data}")
+        _say_rows(args, said, int(target.positive.sum()), len(target.positive))
+        say_scores(args, subjects, target, options)
+        for subject in subjects:
+            say_parts(args, subject, target, subject.name if len(subjects) > 1 else "")
     return 0
 
 
@@ -110,37 +134,16 @@ def _clustered(target: Target, scores: NDArray[np.float64]) -> AucInterval | Non
     """Return the AUC with the interval for groups, if there are groups."""
     if target.groups is None:
         return None
-    return auc_interval(target.positive, scores, groups=target.groups)
+    return auc_interval(target.positive, scores, sample_weight=target.weight, groups=target.groups)
 
 
-def _say_parts(args: argparse.Namespace, model: SavedModel, target: Target, scored: Scored) -> None:
-    """Print the figures of subgroups and of periods."""
-    splits = [split_by(name, values) for name, values in target.by.items()]
-    if target.time is not None:
-        splits.append(replace(periods_of(target.time, target.positive), name=args.time))
-    rows = UserRows(scored.frame.to_native())
-    ranked = scored.scores, scored.probability
-    subject = Subject(args.model, model.estimator, rows, *ranked, None, 0.0)
-    for split in splits:
-        found = measure_parts(subject, target, split, CONFIDENCE)
-        ranking = found.ranking
-        table: dict[str, Any] = {
-            "n": split.sizes,
-            "n_pos": [int(n) for n in ranking.table["positives"]],
-        }
-        table |= {name: ranking.table[name].tolist() for name in ("auc", "low", "high")}
-        if found.calibration is not None:
-            table["O:E"] = [value for value, _, _ in found.calibration["observed_to_expected"]]
-        # The column of the parts is the first, whatever its name.
-        print(heading(f"AUC by {shown(split.name)}, with its {CONFIDENCE:.0%} interval"))
-        print(aligned({"part": [shown(label) for label in split.labels], **table}))
-        if not np.isnan(ranking.p_value):
-            print(f"equal AUCs: p {is_p(ranking.p_value)}")
-        if not np.isnan(ranking.auc_between):
-            print(
-                f"AUC within {ranking.auc_within:.4f}, between {ranking.auc_between:.4f}"
-                f" ({ranking.share_within:.1%} of pairs are within)"
-            )
+def _say_rows(args: argparse.Namespace, positive: str, n_pos: int, n_rows: int) -> None:
+    """Print which rows there are, and how many are positive."""
+    print(f"positive  {shown(args.target)} = {shown(positive)}")
+    print(f"n         {n_rows:,}")
+    print(f"n_pos     {n_pos:,} ({n_pos / n_rows:.1%})")
+    if args.weight is not None:
+        print(f"weights   {shown(args.weight)}")
 
 
 def _say(
@@ -156,9 +159,7 @@ def _say(
     rates = np.atleast_1d(state.tpr_at(FPRS))
     print(f"model     {args.model} ({model.class_name})")
     print(f"data      {args.data}")
-    print(f"positive  {shown(args.target)} = {shown(text_of(positive))}")
-    print(f"n         {n_rows:,}")
-    print(f"n_pos     {n_pos:,} ({n_pos / n_rows:.1%})")
+    _say_rows(args, text_of(positive), n_pos, n_rows)
     print(f"AUC       {interval.auc:.4f}")
     bounds = f"{interval.low:.4f} to {interval.high:.4f}"
     of_groups = "" if clustered is None else f", of groups by {shown(args.group)}"
@@ -179,6 +180,7 @@ def _measure(
     Scores and columns of all rows are kept if groups, times or parts are named.
     """
     of_parts = list(dict.fromkeys(name for names in named_parts(args).values() for name in names))
+    columns = list(dict.fromkeys([*of_parts, *([] if args.weight is None else [args.weight])]))
     found: list[tuple[Any, ...]] = []
     with progress(args) as say:
         rows, scored_frames = _open(model, args, say)
@@ -187,12 +189,12 @@ def _measure(
             value = positive_value(model, list(values), args.target, args.positive, args.data)
             if isinstance(rows, Batches):
                 _need_room(values.total(), len(of_parts), args)
-            for frame, X, scores in scored_frames([args.target, *of_parts]):
+            for frame, X, scores in scored_frames([args.target, *columns]):
                 positive = (frame[args.target] == value).to_numpy()
-                state.update(positive, scores)
+                state.update(positive, scores, sample_weight=weights_in(frame, args))
                 if of_parts:
                     probability = _probability(model, args, X)
-                    found.append((positive, scores, probability, frame.select(of_parts)))
+                    found.append((positive, scores, probability, frame.select(columns)))
     if not found:
         return value, None
     positives, all_scores, probabilities_of, frames = zip(*found, strict=True)
@@ -237,7 +239,7 @@ def _probability(model: SavedModel, args: argparse.Namespace, X: Any) -> NDArray
 def _need_room(n_rows: int, n_columns: int, args: argparse.Namespace) -> None:
     n_bytes = (_BYTES_OF_ROW + _BYTES_OF_VALUE * n_columns) * n_rows
     if n_columns and args.memory is not None and n_bytes > args.memory:
-        options = listed(list(named_parts(args)))
+        options = listed([*named_parts(args), *dict.fromkeys(named_scores(args).values())])
         raise UsageError(
             f"{options} keeps the score of each row and its value of each column, which takes"
             f" {n_bytes / 1e9:.2g} GB, and --memory says {args.memory / 1e9:.2g} GB"

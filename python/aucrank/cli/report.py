@@ -1,7 +1,7 @@
-"""`aucrank report`: a page about saved models and how they rank labelled rows."""
+"""`aucrank report`: a page about saved models, or scores of a file, on labelled rows."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -12,16 +12,15 @@ import numpy as np
 
 from aucrank._data.csv_form import CsvOptions
 from aucrank._data.reading import Fitted, Reading
-from aucrank._data.weights import check_class_sums, check_weight
 from aucrank._page.page import import_jinja
-from aucrank._report.document import make_report
-from aucrank._report.options import read_options
+from aucrank._report.document import Report, make_report
+from aucrank._report.options import Options, read_options
 from aucrank._report.rows import UserRows
-from aucrank._report.subjects import MOST_MODELS, Target
+from aucrank._report.subjects import DataTable, FittedModel, GivenScores, Target
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed, plural
 from aucrank.cli._csv import STDIN, csv_options
-from aucrank.cli._data import need_column, read_file, weights_of
+from aucrank.cli._data import WholeFile, as_categories, need_column, read_file
 from aucrank.cli._errors import DataError, UsageError, plain_errors, writable
 from aucrank.cli._model import (
     SavedModel,
@@ -31,8 +30,15 @@ from aucrank.cli._model import (
     target_of,
     text_columns,
 )
-from aucrank.cli._parts import check_parts, say_features, target_in_parts, text_of_parts
-from aucrank.cli._progress import progress
+from aucrank.cli._parts import (
+    check_parts,
+    named_parts,
+    say_features,
+    target_of_rows,
+    text_of_parts,
+)
+from aucrank.cli._progress import Say, progress
+from aucrank.cli._scores import check_scores, named_scores, read_scores, scores_in
 from aucrank.cli._target import BLANKS, with_plain_labels
 
 
@@ -48,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
             max_fpr=args.max_fpr,
             costs=args.costs
             and dict(zip(("false_positive", "false_negative"), args.costs, strict=True)),
+            grades=args.grades,
             random_state=args.random_state,
             title=args.title,
             timestamp=datetime.now().astimezone(),
@@ -55,12 +62,12 @@ def run(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from error
     out = writable(args.output if args.output is not None else _default_out(args.data))
-    paths = [args.model, *args.against]
-    if len(paths) > MOST_MODELS:
-        raise UsageError(f"a report is about 1 to {MOST_MODELS} models, got {len(paths)}")
-    models = [load_ranker(path) for path in paths]
+    paths = [*([] if args.model is None else [args.model]), *args.against]
     names = _names(paths)
-    args.target = target_of(models[0], args.target)
+    check_scores(args, names)
+    models = [load_ranker(path) for path in paths]
+    if models:
+        args.target = target_of(models[0], args.target)
     check_parts(args)
     if options.title is None:
         options = replace(options, title=_title(args, models, names))
@@ -78,6 +85,7 @@ def run(args: argparse.Namespace) -> int:
 def _title(args: argparse.Namespace, models: Sequence[SavedModel], names: Sequence[str]) -> str:
     """Return the heading of the page: what is compared, and on which rows."""
     kinds = [f"{name} ({model.class_name})" for name, model in zip(names, models, strict=True)]
+    kinds += list(named_scores(args))
     data = "the standard input" if args.data == STDIN else Path(args.data).name
     verb = "ranks" if len(kinds) == 1 else "rank"
     return f"How {listed(kinds)} {verb} the rows of {data} by {args.target}"
@@ -87,29 +95,52 @@ def _made(
     args: argparse.Namespace,
     models: Sequence[SavedModel],
     names: Sequence[str],
-    options: Any,
-    say: Callable[[str], None],
-) -> Any:
+    options: Options,
+    say: Say,
+) -> Report:
     """Read the rows and create the report."""
     say(f"reading {args.data}")
-    data = _Files(args.data, csv_options(args), args)
-    target = _target(models, data, args)
-    rows = [data.rows(model) for model in models]
-    training = None
-    if args.train is not None:
-        file = _Files(args.train, csv_options(args), args)
-        training = {name: file.rows(model) for name, model in zip(names, models, strict=True)}
-    say(f"measuring {listed(names)} on {plural(len(target.positive), 'row')}")
+    sources: dict[str, FittedModel | GivenScores] = {}
+    table = None
+    if models:
+        data = _Files(args.data, csv_options(args), args)
+        target = _target(models, data, args)
+        train = None if args.train is None else _Files(args.train, csv_options(args), args)
+        tables: dict[tuple[int, int], DataTable] = {}
+        for name, model in zip(names, models, strict=True):
+            rows, training = data.rows(model), None if train is None else train.rows(model)
+            of_model = tables.setdefault((id(rows), id(training)), DataTable(rows, training))
+            sources[name] = FittedModel(model.estimator, of_model)
+        first = models[0]
+        earlier = None if train is None else WholeFile(*train.read(first))
+        given = scores_in(WholeFile(*data.read(first)), args, earlier)
+    else:
+        earlier = None
+        if args.train is not None:
+            text = text_of_parts(args)
+            earlier = WholeFile(*read_file(args.train, text=text, options=csv_options(args)))
+        given, target, _, file = read_scores(args, say, earlier)
+        table = _other_columns(file, earlier, args)
+    say(f"measuring {listed([*names, *given])} on {plural(len(target.positive), 'row')}")
     with plain_errors(f"cannot report on {args.data}"):
-        return make_report(
-            {
-                name: (model.estimator, of_model)
-                for name, model, of_model in zip(names, models, rows, strict=True)
-            },
-            target,
-            options,
-            training,
-        )
+        return make_report({**sources, **given}, target, options, table)
+
+
+def _other_columns(
+    file: WholeFile, earlier: WholeFile | None, args: argparse.Namespace
+) -> DataTable | None:
+    """Return the columns of a file without a role, compared with earlier ones; None without any."""
+    roles = {args.target, args.weight, *named_scores(args)}
+    roles.update(name for names in named_parts(args).values() for name in names)
+    names = [name for name in file.names if name not in roles]
+    if not names:
+        return None
+    frames = [file.frame]
+    # Without one of the columns, an earlier file has but the scores to compare with.
+    if earlier is not None and set(names) <= set(earlier.names):
+        frames.append(earlier.frame)
+    rows, *training = (UserRows(as_categories(frame.select(names)).to_native()) for frame in frames)
+    return DataTable(rows, *training)
 
 
 class _Files:
@@ -163,21 +194,13 @@ def _target(models: Sequence[SavedModel], data: _Files, args: argparse.Namespace
                 f"{first.path} ranks {first.positive} first, and {model.path} {model.positive}: say"
                 " which value is positive with --positive"
             )
-    weight = None
-    if args.weight is not None:
-        need_column(frame.columns, args.weight, args.data, "--weight")
-        weight = weights_of(frame[args.weight], args.data)
     said = first.positive if args.positive is None else args.positive.strip(BLANKS)
-    labels = (f"{args.target} other than {said}", f"{args.target} = {said}")
-    with plain_errors(f"weight column {args.weight!r} of {args.data}"):
-        weight = check_weight(weight, len(positive))
-        check_class_sums(weight, positive, np.array(labels))
     if positive.all():
         raise DataError(
             f"every row of {args.data} has {args.target} = {said}: a report needs rows of both"
             " classes"
         )
-    return target_in_parts(Target(positive, weight, labels), frame, reading, args)
+    return target_of_rows(positive, said, frame, reading, args)
 
 
 def _names(paths: Sequence[str]) -> list[str]:

@@ -157,10 +157,7 @@ def grade_table(
         check_scalar(n_grades, "n_grades", Integral, min_val=2)
         cuts = _found(units, probability, int(n_grades))
     else:
-        cuts = np.array(bounds, dtype=np.float64)
-        inside = cuts.ndim == 1 and cuts.size and np.all((cuts > 0) & (cuts < 1))
-        if not inside or np.any(np.diff(cuts) <= 0):
-            raise ValueError("bounds must be one or more rising numbers between 0 and 1")
+        cuts = check_bounds(bounds, "bounds")
     grade = np.searchsorted(cuts, probability, side="right")
     n_found = len(cuts) + 1
     table = _tested(units, probability, grade, n_found, level)
@@ -191,6 +188,21 @@ def grade_table(
         p_value=float(chdtrc(df, statistic)),
         confidence=level,
     )
+
+
+def check_bounds(bounds: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return bounds of grades.
+
+    Raises
+    ------
+    ValueError
+        If they do not rise or are outside (0, 1); the error names the parameter.
+    """
+    cuts = np.array(bounds, dtype=np.float64)
+    inside = cuts.ndim == 1 and cuts.size and np.all((cuts > 0) & (cuts < 1))
+    if not inside or np.any(np.diff(cuts) <= 0):
+        raise ValueError(f"{name} must be one or more rising numbers between 0 and 1")
+    return cuts
 
 
 def _tested(

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucrank._data.labels import rows_of_greater
-from aucrank._data.scores import to_scores
-from aucrank._data.vectors import numbers, vector
+from aucrank._data.scores import row_probabilities, to_scores
+from aucrank._data.vectors import vector
 from aucrank._data.weights import check_weight, to_weights
 from aucrank.metrics._clustered import read_groups
 from aucrank.metrics._weighting import Weighting, are_counts, scaled
@@ -100,18 +100,7 @@ class Units:
         ValueError
             If their number differs from that of the rows, or one is missing or not from 0 to 1.
         """
-        array = numbers(vector(values, name), name).astype(np.float64)
-        if len(array) != len(self.positive):
-            raise ValueError(
-                f"{name} has {len(array)} entries, but y_true has {len(self.positive)}"
-            )
-        broken = ~((array >= 0) & (array <= 1))
-        if broken.any():
-            row = int(broken.argmax())
-            raise ValueError(
-                f"{name} of row {row} is {array[row]}, but must be a probability from 0 to 1"
-            )
-        return array
+        return row_probabilities(values, name, len(self.positive), "y_true")
 
     def scores(self, values: ArrayLike, name: str) -> NDArray[np.float64]:
         """Read a score of each row.

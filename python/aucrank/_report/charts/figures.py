@@ -27,7 +27,7 @@ from aucrank._report.charts.chart import (
 from aucrank._report.charts.path import area, line, steps
 from aucrank._report.charts.scale import LinearScale, Tick, padded
 from aucrank._report.cutoffs import mean_cost
-from aucrank._report.effects import Dependence
+from aucrank._report.effects import Dependence, Effects
 from aucrank._report.facts import ModelFacts, ReportFacts
 from aucrank._report.options import Costs
 
@@ -377,9 +377,9 @@ def cost_chart(facts: ReportFacts, costs: Costs) -> Chart:
     )
 
 
-def dependence_charts(model: ModelFacts, place: int) -> list[Chart]:
+def dependence_charts(effects: Effects, place: int) -> list[Chart]:
     """Draw the partial dependence on the columns that matter, all on one scale."""
-    found = model.effects.dependences
+    found = effects.dependences
     if not found:
         return []
     answers = [
@@ -387,7 +387,7 @@ def dependence_charts(model: ModelFacts, place: int) -> list[Chart]:
         for one in found
         for answer in (*one.answers, *(() if one.missing is None else (one.missing,)))
     ]
-    is_share = model.effects.of_probability
+    is_share = effects.of_probability
     y = SMALL.up(*padded(min(answers), max(answers), 0.08), is_share=is_share)
     return [_dependence(one, place, y, is_share=is_share) for one in found]
 
