@@ -350,7 +350,7 @@ def grades(model: ModelFacts) -> View:
                 binomial,
             ) in [*parts, total]
         ],
-        "p is the chance of so few expected, or fewer, if the probabilities are right: low where"
+        "p is the chance of so many positives, or more, if the probabilities are right: low where"
         " they are too low. Of many grades, some are below 0.05 by chance. All grades at once, by"
         " Hosmer and Lemeshow:"
         f" \N{GREEK SMALL LETTER CHI}² {formats.decimal(model.grades.hosmer_lemeshow, 2)} on"

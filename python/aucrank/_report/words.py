@@ -147,16 +147,15 @@ def _probabilities(best: ModelFacts) -> str:
 
 
 def _cut(facts: ReportFacts, best: ModelFacts) -> str:
+    cut_of = {cut.purpose: cut for cut in best.cut_offs}
     if facts.options.costs_given:
-        cheapest = next(cut for cut in best.cut_offs if cut.purpose == "cost")
-        return _cheapest(cheapest, best.name)
-    ks = next(cut for cut in best.cut_offs if cut.purpose == "ks")
+        return _cheapest(cut_of["cost"], best.name)
+    ks, own = cut_of["ks"], cut_of.get("own")
     text = (
         f"The two classes are furthest apart where {share(ks.flagged)} of the rows are called"
         f" positive: {share(ks.tpr)} of the positives against {share(ks.fpr)} of the negatives"
         f" (KS {decimal(best.ranking.ks)})."
     )
-    own = next((cut for cut in best.cut_offs if cut.purpose == "own"), None)
     if own is None:
         return text
     return (

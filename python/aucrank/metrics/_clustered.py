@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from aucrank import _core
 from aucrank._data.labels import rows_of_greater
@@ -151,8 +152,11 @@ class Groups:
         of_fpr = np.clip([enters, leaves], a, b)
         # Where the curve enters or leaves on a jump, the jump extends beyond the band.
         of_tpr = c if enters > a else at[0], d if leaves < b else at[1]
-        # Rows with a weight above 0 have a knot of their own; others do not count.
-        ends = np.searchsorted(-curve.thresholds(), -scores.astype(np.float64))
+        # Rows with a weight above 0 have a knot of their own; others do not count. The search is in
+        # order, since one for 10^6 scores out of order misses the cache, and takes 5 times as long.
+        order = np.argsort(scores)
+        ends = np.empty(len(scores), np.intp)
+        ends[order] = np.searchsorted(-curve.thresholds(), -scores[order].astype(np.float64))
         ends = np.clip(ends, 1, len(x) - 1)
         at_positive = -_mean_clipped(x[ends - 1], x[ends], *of_fpr)
         at_negative = _mean_clipped(y[ends - 1], y[ends], *of_tpr)
@@ -256,27 +260,49 @@ class Groups:
         if len(starts) > _MOST_KNOTS:
             evenly = np.linspace(0, len(order), _MOST_KNOTS, endpoint=False)
             starts = np.unique(starts[np.searchsorted(starts, evenly, side="right") - 1])
-        codes = self.codes[order]
-        weights = np.ones(len(order)) if self.weight is None else self.weight[order]
-        by_class = [weights * self.positive[order], weights * ~self.positive[order]]
+        # The weight of each group at each knot: one pass over the rows of a class for a resample.
+        at_knots = [
+            self._by_knot(order, starts, is_own) for is_own in (self.positive, ~self.positive)
+        ]
         rates = np.empty((n_resamples, len(fprs)))
         for resample, n_drawn in enumerate(self._draws(n_resamples, seed)):
-            times = n_drawn[codes]
-            tpr, fpr = (
-                np.r_[0.0, np.cumsum(np.add.reduceat(own * times, starts))] for own in by_class
-            )
+            tpr, fpr = (np.r_[0.0, np.cumsum(own @ n_drawn)] for own in at_knots)
             rates[resample] = np.interp(fprs, fpr / fpr[-1], tpr / tpr[-1])
         return rates
+
+    def _by_knot(
+        self, order: NDArray[np.intp], starts: NDArray[np.intp], is_own: NDArray[np.bool_]
+    ) -> csr_array:
+        """Return the weight of rows of one class, by knot and group.
+
+        Parameters
+        ----------
+        order : ndarray of int, shape (n_samples,)
+            The rows, those of a knot next to one another.
+        starts : ndarray of int, shape (n_knots,)
+            Position of the first row of each knot.
+        is_own : ndarray of bool, shape (n_samples,)
+            Rows of the class.
+        """
+        kept = is_own[order]
+        ends = np.r_[0, np.cumsum(kept)][np.r_[starts, len(order)]]
+        rows = order[kept]
+        weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
+        # Rows of one group at one knot are entries of their own, and add up.
+        shape = len(starts), self.n_codes
+        return csr_array((weight.astype(np.float64), self.codes[rows], ends), shape=shape)
 
     def _draws(self, n_resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
         """Yield how often each group is drawn."""
         has = self._of_classes()
         drawn_from = np.flatnonzero(has[0] | has[1])
+        n_groups = len(drawn_from)
         rng = np.random.default_rng(seed)
         while n_resamples:
-            drawn = rng.choice(drawn_from, len(drawn_from))
-            n_drawn = np.bincount(drawn, minlength=self.n_codes).astype(np.float64)
-            if all(n_drawn @ own for own in has):
+            n_drawn = np.zeros(self.n_codes)
+            drawn = rng.integers(0, n_groups, n_groups)
+            n_drawn[drawn_from] = np.bincount(drawn, minlength=n_groups)
+            if all(n_drawn[own].any() for own in has):
                 n_resamples -= 1
                 yield n_drawn
 

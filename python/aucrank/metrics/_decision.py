@@ -273,13 +273,28 @@ class _NetBenefit:
     ) -> NDArray[np.float64]:
         units = self.units
         assert units.codes is not None
+        # Weight of the negative and the positive rows of each group, and of those of them that are
+        # treated: each row leaves these once, at the first threshold that it does not reach.
+        codes = np.array([0, units.n_codes])[label] + units.codes
+        weight = np.bincount(codes, units.weight, 2 * units.n_codes)
+        treated = [weight.copy() for _ in terms]
+        orders = [np.argsort(reached, kind="stable") for _, reached in terms]
+        ends = [
+            np.searchsorted(reached[order], np.arange(len(self.cuts)), side="right")
+            for order, (_, reached) in zip(orders, terms, strict=True)
+        ]
+        starts = [0] * len(terms)
         total = np.zeros(len(self.cuts))
         for cut in range(len(self.cuts)):
-            value = -mean[label, cut]
-            for factor, reached in terms:
-                value += factor * worth[label, cut] * (reached > cut)
-            of_groups = np.bincount(units.codes, units.weight * value, units.n_codes)
-            total[cut] = of_groups @ of_groups
+            negative, positive = weight.reshape(2, -1)
+            of_groups = -mean[0, cut] * negative - mean[1, cut] * positive
+            for at, (factor, _) in enumerate(terms):
+                left = orders[at][starts[at] : ends[at][cut]]
+                starts[at] = int(ends[at][cut])
+                np.subtract.at(treated[at], codes[left], units.weight[left])
+                negative, positive = treated[at].reshape(2, -1)
+                of_groups += factor * (worth[0, cut] * negative + worth[1, cut] * positive)
+            total[cut] = np.square(of_groups).sum()
         return np.asarray(units.correction() * total / units.weight.sum() ** 2)
 
 

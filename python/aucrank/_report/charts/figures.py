@@ -37,6 +37,9 @@ _FPR, _TPR = "False positive rate", "True positive rate"
 _MOST_LETTERS = 10
 _LETTER = 7.5
 
+# Cut-offs that are marked in the picture of a score.
+_CUTS = {"own": "own cut", "ks": "KS"}
+
 
 def roc_of_all(facts: ReportFacts) -> Chart:
     """Draw the ROC curves of all models in one picture."""
@@ -179,7 +182,11 @@ def distribution_chart(model: ModelFacts, labels: tuple[str, str]) -> Chart:
         ][::every]
     beyond = [word for word, is_so in (("first", found.below), ("last", found.above)) if is_so]
     label = "Score" + (f" (the {' and the '.join(beyond)} bin: and beyond)" if beyond else "")
-    own, ks = model.cut_offs[:2]
+    marks = [
+        _mark(x, found.values, cut.threshold, _CUTS[cut.purpose])
+        for cut in model.cut_offs
+        if cut.purpose in _CUTS
+    ]
     return Chart(
         f"{model.name}: scores by class",
         f"{_spread(found.edges, found.values, found.positive, labels[1])};"
@@ -191,14 +198,7 @@ def distribution_chart(model: ModelFacts, labels: tuple[str, str]) -> Chart:
             Stroke(steps(x(edges), y(found.negative), WIDE.base), "negative", is_area=True),
             Stroke(steps(x(edges), y(found.positive), WIDE.base), "positive"),
         ],
-        marks=[
-            mark
-            for mark in (
-                _mark(x, found.values, own.threshold, "own cut"),
-                _mark(x, found.values, ks.threshold, "KS"),
-            )
-            if mark is not None
-        ],
+        marks=[mark for mark in marks if mark is not None],
         keys=[
             Key(f"class {labels[1]}", "positive"),
             Key(f"class {labels[0]}", "negative", is_area=True),
