@@ -1,6 +1,7 @@
 """Columns of a data file with weights, groups, times and subgroups of its rows."""
 
 import argparse
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,9 +15,12 @@ from aucrank._report.subjects import Target, with_parts
 from aucrank._utils.numbers import SECONDS_A_DAY
 from aucrank._utils.plain_text import shown
 from aucrank._utils.words import listed
-from aucrank.cli._data import n_missing, need_column, times_of, weights_of
+from aucrank.cli._data import n_missing, need_column, present_values, times_of, weights_of
 from aucrank.cli._errors import DataError, UsageError, plain_errors
 from aucrank.cli._model import SavedModel
+
+# A number as it is written without leading zeros.
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)([.][0-9]+)?")
 
 
 def named_parts(args: argparse.Namespace) -> dict[str, list[str]]:
@@ -125,8 +129,18 @@ def target_of_rows(
             target,
             None if args.group is None else frame[args.group].to_numpy(),
             None if args.time is None else _times(frame[args.time], reading, args.data),
-            {name: frame[name].to_numpy() for name in args.by} or None,
+            {name: _numbers_or_texts(frame[name]).to_numpy() for name in args.by} or None,
         )
+
+
+def _numbers_or_texts(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Return a column that was read as text as numbers, if all are written as these are.
+
+    So an age is parted at its quartiles, and 007 still differs from 7.
+    """
+    if series.dtype != nw.String or not all(map(_NUMBER.fullmatch, present_values(series))):
+        return series
+    return series.cast(nw.Float64)
 
 
 def _times(series: nw.Series[Any], reading: Reading, path: str) -> NDArray[Any]:

@@ -166,8 +166,12 @@ def _numbers(file: WholeFile, name: str, option: str, path: str) -> NDArray[np.f
     if not column.dtype.is_numeric():
         raise DataError(f"{called} {_a_text(column)}")
     values = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    if np.isinf(values).any():
-        raise DataError(f"{called} is infinite in {_rows(np.isinf(values))}")
+    # Reading puts a number beyond all others in the place of infinity.
+    form = file.reading.columns.get(name)
+    ends = [end for end in (() if form is None else form.ends) if end is not None]
+    infinite = np.isinf(values) | np.isin(values, ends)
+    if infinite.any():
+        raise DataError(f"{called} is infinite in {_rows(infinite)}")
     outside = (values < 0) | (values > 1)
     if option == PROBABILITY and outside.any():
         value = text_of(values[int(outside.argmax())])
