@@ -30,6 +30,7 @@ ANSWERS = {
     "coming from R": ("from_r", "from_proc"),
     "AutoScore": ("from_r", "additive", "small_models", "IntegerScore"),
     "scorecard": ("additive", "credit_risk", "Scorecard"),
+    "scores of a vendor": ("scores",),
 }
 
 

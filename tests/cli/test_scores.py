@@ -240,7 +240,7 @@ def holes(rows, name, values):
         (lambda d: d, ["--score", *"abcdefghi"], 2, "1 to 8 scores, got 9"),
         (lambda d: d, ["--score", "vendor", "--weight", "none"], 1, "(--weight)"),
         (lambda d: d, ["--score", "vendor", "--weight", "site"], 1, "does not hold numbers"),
-        (lambda d: d, ["--scroe", "vendor"], 2, "did you mean '--score'?"),
+        (lambda d: d, ["--scorre", "vendor"], 2, "did you mean '--score'?"),
         (lambda d: d, ["--prob", "risk"], 2, "did you mean '--probability'?"),
     ],
 )  # fmt: skip

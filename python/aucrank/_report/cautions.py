@@ -107,10 +107,12 @@ def _of_model(model: ModelFacts, facts: ReportFacts) -> Iterator[str]:
             f" is {share(calibration.gap)}."
         )
     if model.shift is not None and model.shift.verdict != "stable":
+        psi = f"PSI {decimal(model.shift.psi)} ({model.shift.verdict})"
         yield (
-            f"{name}: the scores have moved since training, PSI {decimal(model.shift.psi)}"
-            f" ({model.shift.verdict}). A model that fits its training rows closely shows that"
-            " without any drift, too."
+            f"{name}: the scores have moved since training, {psi}. A model that fits its training"
+            " rows closely shows that without any drift, too."
+            if model.is_fitted
+            else f"{name}: the scores have moved from those that they are compared with, {psi}."
         )
 
 
