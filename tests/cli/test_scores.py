@@ -178,6 +178,14 @@ def test_a_model_and_scores_share_a_page(rows, capsys):
     assert "tree less vendor" in Path("other.html").read_text("utf-8")
 
 
+def test_scores_need_memory_for_their_rows(rows, capsys):
+    _, expected, _ = run(capsys, "evaluate", *BOTH)
+    assert run(capsys, "evaluate", *BOTH, "--memory", "1MB")[:2] == (0, expected)
+    status, _, err = run(capsys, "evaluate", *BOTH, "--memory", "1KB")
+    assert status == 2
+    assert "--score and --probability keep the score of each row" in " ".join(err.split())
+
+
 def test_arguments_may_be_in_any_order(rows, capsys):
     expected = run(capsys, "evaluate", "rows.csv", "--target", "bad", "--score", "vendor")
     assert expected[0] == 0

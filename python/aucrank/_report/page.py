@@ -154,8 +154,8 @@ def _decisions(facts: ReportFacts) -> Chapter:
         "decisions",
         "Decisions",
         "To act from a probability of 20% on is to say that finding a positive is worth four"
-        " needless actions. At each such threshold the net benefit counts both: a model that is"
-        " below acting on all, or on none, does harm there.",
+        " needless actions. At each such threshold the net benefit counts both:"
+        f" a {facts.noun} that is below acting on all, or on none, does harm there.",
         [figures.decision_chart(facts)],
         [tables.decisions(facts)],
     )

@@ -29,6 +29,10 @@ from aucrank.cli._progress import Say
 from aucrank.cli._stream import open_rows, stream_errors
 from aucrank.cli._target import ranked_first, value_counts
 
+# Bytes per row for intervals with groups and figures of parts, with sorted copies; and for each
+# column that is kept.
+_BYTES_OF_ROW, _BYTES_OF_VALUE = 60, 60
+
 # Rows with a fault that are named.
 _SHOWN_ROWS = 5
 
@@ -88,14 +92,26 @@ def read_scores(
     with stream_errors(f"cannot read {args.data}"):
         counts = value_counts(rows, args.target, args.data)
         first = ranked_first(counts, args.target, args.positive, args.data)
-        file = _in_memory(rows, args)
+        file = _in_memory(rows, counts.total(), args)
     positive = (file.frame[args.target] == first).to_numpy().astype(np.bool_)
     given = scores_in(file, args, earlier)
     said = text_of(first)
     return given, target_of_rows(positive, said, file.frame, file.reading, args), said, file
 
 
-def _in_memory(rows: Frames, args: argparse.Namespace) -> WholeFile:
+def need_room(n_rows: int, n_columns: int, args: argparse.Namespace) -> None:
+    """Raise if ``--memory`` has no room for columns of all rows, which figures of parts need."""
+    n_bytes = (_BYTES_OF_ROW + _BYTES_OF_VALUE * n_columns) * n_rows
+    if n_columns and args.memory is not None and n_bytes > args.memory:
+        options = [*named_parts(args), *dict.fromkeys(named_scores(args).values())]
+        keep = "keeps" if len(options) == 1 else "keep"
+        raise UsageError(
+            f"{listed(options)} {keep} the score of each row and its value of each column, which"
+            f" takes {n_bytes / 1e9:.2g} GB, and --memory says {args.memory / 1e9:.2g} GB"
+        )
+
+
+def _in_memory(rows: Frames, n_rows: int, args: argparse.Namespace) -> WholeFile:
     """Return the rows, with all columns that options name."""
     if isinstance(rows, WholeFile):
         return rows
@@ -106,7 +122,9 @@ def _in_memory(rows: Frames, args: argparse.Namespace) -> WholeFile:
     columns += [*roles, *([] if args.weight is None else [args.weight])]
     for name, option in named_scores(args).items():
         need_column(names, name, args.data, option)
-    frames = list(rows.frames(list(dict.fromkeys(columns))))
+    columns = list(dict.fromkeys(columns))
+    need_room(n_rows, len(columns), args)
+    frames = list(rows.frames(columns))
     return WholeFile(nw.concat(frames), rows.reading or Reading())
 
 

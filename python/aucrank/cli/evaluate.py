@@ -14,7 +14,6 @@ from aucrank._data.reading import Reading
 from aucrank._report.options import read_options
 from aucrank._report.subjects import Subject, Target, probabilities
 from aucrank._utils.plain_text import shown
-from aucrank._utils.words import listed
 from aucrank.cli._csv import csv_options
 from aucrank.cli._data import Batches, Frames, WholeFile, need_column, text_of
 from aucrank.cli._errors import UsageError, plain_errors
@@ -38,7 +37,7 @@ from aucrank.cli._parts import (
     weights_in,
 )
 from aucrank.cli._progress import Say, progress
-from aucrank.cli._scores import check_scores, named_scores, read_scores
+from aucrank.cli._scores import check_scores, need_room, read_scores
 from aucrank.cli._stream import (
     dataset_for,
     is_streamed,
@@ -47,11 +46,6 @@ from aucrank.cli._stream import (
 )
 from aucrank.cli._target import value_counts, with_plain_labels
 from aucrank.metrics import AucInterval, RocState, auc_interval
-
-#: Bytes per row for intervals with groups and figures of parts, with sorted copies; and for each
-#: column that names parts.
-_BYTES_OF_ROW, _BYTES_OF_VALUE = 60, 60
-
 
 # Frames of rows, their features in the form of the model, and their scores.
 _Scores = Iterator[tuple[nw.DataFrame[Any], Any, NDArray[np.float64]]]
@@ -116,8 +110,7 @@ def _evaluate_scores(args: argparse.Namespace) -> int:
     check_parts(args)
     options = read_options(confidence=CONFIDENCE)
     with progress(args) as say:
-        given, target, said, file = read_scores(args, say)
-        _need_room(len(file.frame), len(file.frame.columns), args)
+        given, target, said, _ = read_scores(args, say)
     kept = target.counted()
     target = target.take(kept)
     with plain_errors(f"cannot evaluate on {args.data}"):
@@ -188,7 +181,7 @@ def _measure(
             values = value_counts(rows, args.target, args.data)
             value = positive_value(model, list(values), args.target, args.positive, args.data)
             if isinstance(rows, Batches):
-                _need_room(values.total(), len(of_parts), args)
+                need_room(values.total(), len(of_parts), args)
             for frame, X, scores in scored_frames([args.target, *columns]):
                 positive = (frame[args.target] == value).to_numpy()
                 state.update(positive, scores, sample_weight=weights_in(frame, args))
@@ -234,13 +227,3 @@ def _probability(model: SavedModel, args: argparse.Namespace, X: Any) -> NDArray
     if not (args.by or args.time) or not hasattr(model.estimator, "predict_proba"):
         return None
     return probabilities(model.estimator, X)
-
-
-def _need_room(n_rows: int, n_columns: int, args: argparse.Namespace) -> None:
-    n_bytes = (_BYTES_OF_ROW + _BYTES_OF_VALUE * n_columns) * n_rows
-    if n_columns and args.memory is not None and n_bytes > args.memory:
-        options = listed([*named_parts(args), *dict.fromkeys(named_scores(args).values())])
-        raise UsageError(
-            f"{options} keeps the score of each row and its value of each column, which takes"
-            f" {n_bytes / 1e9:.2g} GB, and --memory says {args.memory / 1e9:.2g} GB"
-        )
