@@ -33,6 +33,13 @@ if TYPE_CHECKING:
         TwoSidedClassifier,
     )
     from aucrank.ensemble import Compressed, RankingEnsemble, compress
+    from aucrank.imported import (
+        ImportedTrees,
+        from_catboost,
+        from_lightgbm,
+        from_sklearn,
+        from_xgboost,
+    )
     from aucrank.ramp import AURORA, RankOpt, ThresholdBinarizer
     from aucrank.tree import RankingForest, RuleList, TreeRank
 
@@ -45,6 +52,7 @@ __all__ = [
     "Compressed",
     "ExportSizeWarning",
     "GradientBoostingRanker",
+    "ImportedTrees",
     "IntegerScore",
     "Leaderboard",
     "LinearRanker",
@@ -65,6 +73,10 @@ __all__ = [
     "__version__",
     "compare",
     "compress",
+    "from_catboost",
+    "from_lightgbm",
+    "from_sklearn",
+    "from_xgboost",
     "load",
     "report",
     "show_versions",
@@ -80,6 +92,10 @@ _ROOMS = {
     "Report": "aucrank._report.document",
     "compare": "aucrank._compare.leaderboard",
     "compress": "aucrank.ensemble._compress",
+    "from_catboost": "aucrank.imported._catboost",
+    "from_lightgbm": "aucrank.imported._lightgbm",
+    "from_sklearn": "aucrank.imported._sklearn",
+    "from_xgboost": "aucrank.imported._xgboost",
     "load": "aucrank._base.persistence",
     "report": "aucrank._report.document",
     "show_versions": "aucrank._show_versions",

@@ -381,6 +381,31 @@ def fit_rank_boost(
 ) -> BoostedModel: ...
 
 @final
+class ImportedTrees(Model):
+    @property
+    def n_trees(self) -> int: ...
+    @property
+    def n_leaves(self) -> int: ...
+    def sum(self) -> str: ...
+
+# Columns of the nodes of all trees
+class _Nodes(Protocol):
+    sizes: NDArray[np.uint32]
+    kinds: NDArray[np.uint8]
+    features: NDArray[np.uint32]
+    numbers: NDArray[np.float64]
+    places: NDArray[np.uint32]
+    missing_left: NDArray[np.bool_]
+    left: NDArray[np.uint32]
+    right: NDArray[np.uint32]
+    weights: NDArray[np.float64]
+    level_sets: list[list[int]]
+    ranges: list[list[float]]
+
+def build_imported_trees(
+    n_levels: list[int | None], sum: str, nodes: _Nodes
+) -> ImportedTrees: ...
+@final
 class GradientBoosted(Model):
     @property
     def n_rounds(self) -> int: ...

@@ -37,6 +37,11 @@ META_ESTIMATORS = {
     "TwoSidedClassifier": "aucrank.boosting",
 }
 
+#: Rankers that other libraries have fitted: savable, but nothing that could be fitted.
+IMPORTED = {
+    "ImportedTrees": "aucrank.imported",
+}
+
 
 def get_estimator(name: str) -> type[Any]:
     """Return the class of the public estimator `name`.
@@ -59,7 +64,7 @@ def public_names() -> list[str]:
 
 
 def _modules() -> dict[str, str]:
-    return ESTIMATORS | TRANSFORMERS | META_ESTIMATORS
+    return ESTIMATORS | TRANSFORMERS | META_ESTIMATORS | IMPORTED
 
 
 def is_savable(name: str) -> bool:

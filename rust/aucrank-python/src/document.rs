@@ -6,6 +6,7 @@ use aucrank::Interrupt;
 use aucrank::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use aucrank::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use aucrank::boost::{BoostedModel, BranchingProgram, GradientBoosted};
+use aucrank::imported::ImportedTrees;
 use aucrank::model::{Document, Ensemble, Header, Model, ModelError, TwoSidedModel};
 use aucrank::tree::{RankingForest, TreeRankModel};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -19,6 +20,7 @@ use crate::calibration::PyCalibration;
 use crate::ensemble::PyEnsemble;
 use crate::forest::PyRankingForest;
 use crate::gradient::PyGradientBoosted;
+use crate::imported::PyImportedTrees;
 use crate::marti::PyBranchingProgram;
 use crate::model::{PyModel, hand_over};
 use crate::rank_opt::PyRankOpt;
@@ -72,6 +74,7 @@ classes! {
     ThresholdBinarizer(ThresholdBinarizer) => PyThresholdBinarizer,
     RankOpt(RankOpt) => PyRankOpt,
     Ensemble(Ensemble) => PyEnsemble,
+    ImportedTrees(ImportedTrees) => PyImportedTrees,
     TwoSided(TwoSidedModel) => PyTwoSided,
 }
 

@@ -14,6 +14,7 @@ mod document;
 mod ensemble;
 mod forest;
 mod gradient;
+mod imported;
 mod inference;
 mod marti;
 mod model;
@@ -58,6 +59,8 @@ mod _core {
     use super::forest::{PyRankingForest, fit_ranking_forest};
     #[pymodule_export]
     use super::gradient::{PyGradientBoosted, fit_gradient_boosting, fit_gradient_folds};
+    #[pymodule_export]
+    use super::imported::{PyImportedTrees, build_imported_trees};
     #[pymodule_export]
     use super::inference::{
         bootstrap_aucs, bootstrap_cut_offs, bootstrap_partial_aucs, bootstrap_tprs, delong,

@@ -16,6 +16,7 @@
 //! - [`additive`]: `MAD2C`, `RIMARC`, scorecards and ridge logistic regression;
 //! - [`aurora`]: `AURORA`, and `RankOpt`;
 //! - [`blend`]: one score from several;
+//! - [`imported`]: models of other libraries;
 //! - [`model`]: models of every family, scoring with them, and their saved form.
 //!
 //! Below all of them are errors and interrupts, threads, large allocations, temporary files, and the
@@ -40,6 +41,7 @@ pub mod calibration;
 pub mod data;
 pub mod external;
 pub mod formula;
+pub mod imported;
 pub mod measures;
 pub mod model;
 pub mod roc;

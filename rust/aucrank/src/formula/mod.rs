@@ -68,6 +68,8 @@ pub enum Formula {
     },
     /// The sum from left to right, from 0 on.
     Sum(Vec<Formula>),
+    /// The same in single precision: each term and each partial sum is rounded to 32 bits.
+    SingleSum(Vec<Formula>),
     /// A constant times a formula.
     Product {
         /// The constant.
@@ -268,6 +270,10 @@ impl Formula {
                 Ok(if condition.holds(row)? { *value } else { 0.0 })
             }
             Self::Sum(terms) => terms.iter().try_fold(0.0, |sum, term| Ok(sum + term.value(row)?)),
+            Self::SingleSum(terms) => terms
+                .iter()
+                .try_fold(0.0_f32, |sum, term| Ok(sum + term.value(row)? as f32))
+                .map(f64::from),
             Self::Product { factor, of } => Ok(factor * of.value(row)?),
             Self::Quotient { numerator, denominator, otherwise } => {
                 let denominator = denominator.value(row)?;
@@ -324,7 +330,9 @@ impl Formula {
             }),
             Self::StepsOf { of, .. } | Self::Product { of, .. } => of.opaque(),
             Self::Indicator { condition, .. } => condition.opaque(),
-            Self::Sum(of) | Self::Median(of) => of.iter().find_map(Self::opaque),
+            Self::Sum(of) | Self::SingleSum(of) | Self::Median(of) => {
+                of.iter().find_map(Self::opaque)
+            }
             Self::Quotient { numerator, denominator, .. } => {
                 numerator.opaque().or_else(|| denominator.opaque())
             }

@@ -93,7 +93,7 @@ impl Formula {
             | Self::Steps(_)
             | Self::Linear(_)
             | Self::Indicator { .. } => Ok(()),
-            Self::Sum(terms) => terms.iter().try_for_each(Self::check_sum),
+            Self::Sum(terms) | Self::SingleSum(terms) => terms.iter().try_for_each(Self::check_sum),
             Self::Product { of, .. } => of.check_sum(),
             Self::StepsOf { of, .. } if of.two_features().is_some() => Ok(()),
             Self::StepsOf { .. } => {
@@ -207,7 +207,9 @@ impl<'a> Walk<'a> {
                     }
                 });
             }
-            Formula::Sum(terms) => terms.iter().for_each(|term| self.add(term, factor)),
+            Formula::Sum(terms) | Formula::SingleSum(terms) => {
+                terms.iter().for_each(|term| self.add(term, factor));
+            }
             Formula::Product { factor: own, of } => self.add(of, factor * own),
             Formula::StepsOf { of, .. } => {
                 if let Some(features) = of.two_features() {

@@ -13,6 +13,7 @@ use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use crate::boost::{BoostError, BoostedModel, BranchingProgram, GradientBoosted, Loss};
 use crate::data::Columns;
 use crate::formula::{Formula, Opaque};
+use crate::imported::ImportedTrees;
 use crate::tree::{RankingForest, TreeRankModel};
 
 /// Interface of a fitted model of any family.
@@ -253,6 +254,8 @@ families! {
     RankOpt = "rank_opt" (RankOpt),
     /// A weighted sum of models.
     Ensemble = "ensemble" (Ensemble),
+    /// Trees of another library.
+    ImportedTrees = "imported_trees" (ImportedTrees),
     /// A ranker cut into a classifier with equal errors on both classes.
     TwoSided = "two_sided" (TwoSidedModel),
 }
@@ -375,6 +378,7 @@ rankers! {
         threshold: Self::threshold;
     Ensemble => |model, columns| model.score(columns, None),
         |model, columns| model.probability(columns, None);
+    ImportedTrees => Self::score, Self::probability;
     TwoSidedModel => Self::score, none;
 }
 

@@ -33,7 +33,7 @@ pub use fit::{TreeRankModel, TreeRankParams, fit, fit_by_classifiers, fit_valida
 pub use forest::{
     Aggregation, BootstrapParams, EarlyStopping, ForestParams, OutOfBag, RankingForest, fit_forest,
 };
-pub(crate) use forest::{LeafSums, LeafTile};
+pub(crate) use forest::{LeafSums, LeafTile, SumOrder};
 pub use grow::{GrowParams, Missing};
 pub use model::{Cubes, LeafOrder, Node, NodeSplit, RankingTree, SplitForm, SplitNode};
 pub use prune::{

@@ -12,7 +12,7 @@ use crate::RankError;
 use crate::data::{Column, Columns, LARGEST_SUM, LevelSet, is_snapped};
 use crate::formula::{Condition, DecisionTree, Formula, Opaque, Rule, Test, TreeNode};
 use crate::prepared::Prepared;
-use crate::tree::{LeafSums, LeafTile};
+use crate::tree::{LeafSums, LeafTile, SumOrder};
 
 /// A sum of trees, the model of `GradientBoostingRanker`.
 ///
@@ -71,7 +71,8 @@ impl GradientFields {
     fn leaf_sums(&self) -> &LeafSums {
         let of_tree = |tree: &GradientTree| (tree.routes(), tree.values().collect());
         let n_levels = self.n_levels_of_tests();
-        self.prepared.get(|| LeafSums::of_routes(&n_levels, self.trees.iter().map(of_tree)))
+        self.prepared
+            .get(|| LeafSums::of_routes(&n_levels, self.trees.iter().map(of_tree), SumOrder::Any))
     }
 
     /// For each feature of the trees, pairs included, its number of categories.

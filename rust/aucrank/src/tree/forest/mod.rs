@@ -23,4 +23,4 @@ pub use bootstrap::BootstrapParams;
 pub use fit::fit_forest;
 pub use params::{EarlyStopping, ForestParams};
 pub use ranking_forest::{Aggregation, OutOfBag, RankingForest};
-pub(crate) use votes::{LeafSums, LeafTile};
+pub(crate) use votes::{LeafSums, LeafTile, SumOrder};

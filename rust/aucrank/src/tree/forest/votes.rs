@@ -118,10 +118,34 @@ fn median(values: &[f64]) -> f64 {
 /// Minimum number of tiles per thread.
 const LEAST_TILES: usize = 4;
 
+/// How the values of trees are added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SumOrder {
+    /// In any order: their sums are exact.
+    Any,
+    /// One by one in the order of the trees.
+    Kept,
+    /// The same, each partial sum rounded to single precision, which the values have.
+    Single,
+}
+
+impl SumOrder {
+    #[inline]
+    fn add(self, sum: &mut f64, value: f64) {
+        *sum += value;
+        if self == Self::Single {
+            // The sum of two numbers of 24 bits that is rounded to 53 bits first is rounded to 24
+            // bits as if directly.
+            *sum = f64::from(*sum as f32);
+        }
+    }
+}
+
 /// Values of the leaves of trees, to be summed for each row.
 #[derive(Debug)]
 pub(crate) struct LeafSums {
     scorer: ForestScorer,
+    order: SumOrder,
     n_trees: usize,
     /// Indexed by the place of the leaf among the steps of all trees.
     values: Vec<f64>,
@@ -153,7 +177,7 @@ impl LeafSums {
     pub(crate) fn new<'t>(trees: impl Iterator<Item = (&'t RankingTree, &'t [f64])>) -> Self {
         let (trees, values): (Vec<_>, Vec<_>) = trees.unzip();
         let values: Vec<Vec<f64>> = values.into_iter().map(<[f64]>::to_vec).collect();
-        Self::of_values(ForestScorer::new(trees), &values)
+        Self::of_values(ForestScorer::new(trees), &values, SumOrder::Any)
     }
 
     /// From trees given by their tests, as for [`Router::of_tests`], with the values of their
@@ -161,15 +185,17 @@ impl LeafSums {
     pub(crate) fn of_routes(
         n_levels: &[Option<u32>],
         trees: impl Iterator<Item = (Vec<(Test, [Result<usize, usize>; 2])>, Vec<f64>)>,
+        order: SumOrder,
     ) -> Self {
         let (routers, values): (Vec<_>, Vec<_>) =
             trees.map(|(routes, values)| (Router::of_tests(routes), values)).unzip();
-        Self::of_values(ForestScorer::of_routers(&routers, n_levels), &values)
+        Self::of_values(ForestScorer::of_routers(&routers, n_levels), &values, order)
     }
 
     /// With the values of each tree by place of the leaf in the ranking.
-    fn of_values(scorer: ForestScorer, values: &[Vec<f64>]) -> Self {
+    fn of_values(scorer: ForestScorer, values: &[Vec<f64>], order: SumOrder) -> Self {
         Self {
+            order,
             n_trees: values.len(),
             values: scorer.values_of_steps(values),
             scorer,
@@ -201,7 +227,7 @@ impl LeafSums {
 
     /// The form for many rows, if some rows are enough to use it.
     fn bits_for(&self, n_rows: usize) -> Option<&BitTrees> {
-        if n_rows < FEWEST_ROWS_OF_BITS {
+        if n_rows < FEWEST_ROWS_OF_BITS || self.order != SumOrder::Any {
             return None;
         }
         let is_worth_it =
@@ -235,14 +261,14 @@ impl LeafSums {
         if let [sum] = sums {
             ends.resize(self.n_trees, 0);
             self.scorer.ends_of_row(tile, ends);
-            *sum = ends.iter().fold(*sum, |sum, &end| sum + self.values[end as usize]);
+            ends.iter().for_each(|&end| self.order.add(sum, self.values[end as usize]));
             return true;
         }
         ends.resize(sums.len(), 0);
         let mut walk = |tree: usize| {
             self.scorer.ends(tree, tile, ends);
             for (sum, &end) in sums.iter_mut().zip(&*ends) {
-                *sum += self.values[end as usize];
+                self.order.add(sum, self.values[end as usize]);
             }
         };
         match in_bits {
@@ -429,8 +455,8 @@ mod tests {
         let mut draws = TreeDraws(7);
         // The last is walked down by all rows.
         let trees: Vec<_> = [40, 3, 1, 17, 200, 300].map(|size| draws.tree(size)).into();
-        let small = LeafSums::of_routes(&N_LEVELS, trees[..4].iter().cloned());
-        let all = LeafSums::of_routes(&N_LEVELS, trees.iter().cloned());
+        let small = LeafSums::of_routes(&N_LEVELS, trees[..4].iter().cloned(), SumOrder::Any);
+        let all = LeafSums::of_routes(&N_LEVELS, trees.iter().cloned(), SumOrder::Any);
         for n_rows in [0, 1, 2, 11, 12, 100, 150, 100, 1029, 5000] {
             let rows = draws.rows(n_rows);
             for (sums, trees) in [(&small, &trees[..4]), (&all, &trees[..])] {

@@ -1,0 +1,17 @@
+//! Models of other libraries, with exactly the scores that these give.
+//!
+//! - `tree`: a tree as another library has it; `table`: trees from arrays of nodes that refer to
+//!   each other by number, as the libraries store them;
+//! - `saved`: the form in which trees are saved;
+//! - `model`: a sum of such trees, added in the order and the precision of the library.
+//!
+//! Nothing is fitted here, and files of other libraries are read elsewhere: in the Python package.
+
+mod model;
+mod saved;
+mod table;
+mod tree;
+
+pub use model::{ImportedLink, ImportedSum, ImportedTrees};
+pub use table::{NodeKind, NodeTable};
+pub use tree::{ImportedNode, ImportedTree};
