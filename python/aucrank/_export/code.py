@@ -35,6 +35,7 @@ from aucrank._export.formula import (
     Product,
     Program,
     Quotient,
+    SingleSum,
     StepsOf,
     Sum,
     Test,
@@ -109,6 +110,8 @@ class _CodeWriter:
                 return self._linear(formula)
             case Sum(terms):
                 return self._sum(terms)
+            case SingleSum(terms):
+                return self._sum(terms, "addSingles", "single")
             case Product(factor, of):
                 return self._set(f"{number(factor)} * {self._set(self.formula(of))}")
             case Quotient(numerator, denominator, otherwise):
@@ -133,8 +136,20 @@ class _CodeWriter:
         self.statements.append(self.language.declared(kind, name, written))
         return name
 
-    def _sum(self, terms: Sequence[Formula]) -> str:
-        """Return a variable that sums the terms in their order."""
+    def _sum(
+        self, terms: Sequence[Formula], add_trees: str = "addTrees", rounded: str = ""
+    ) -> str:
+        """Return a variable that sums the terms in their order.
+
+        Parameters
+        ----------
+        terms : sequence of Formula
+            The terms.
+        add_trees : str
+            Name of the function that adds trees.
+        rounded : str
+            Name of the function that rounds terms and partial sums, if there is one.
+        """
         total = self._set(self.language.number(0.0))
         place = 0
         while place < len(terms):
@@ -146,11 +161,12 @@ class _CodeWriter:
             if len(trees) > 1:
                 first = len(self.tables.roots)
                 self.tables.roots += map(self._root, trees)
-                written = f"addTrees(x, {total}, {first}, {len(self.tables.roots)})"
+                written = f"{add_trees}(x, {total}, {first}, {len(self.tables.roots)})"
                 self.statements.append(self.language.changed(total, written))
                 place += len(trees)
             else:
-                added = f"{total} + {self.formula(terms[place])}"
+                term = self.formula(terms[place])
+                added = f"{rounded}({total} + {rounded}({term}))" if rounded else f"{total} + {term}"
                 self.statements.append(self.language.changed(total, added))
                 place += 1
         return total

@@ -208,6 +208,17 @@ def addTrees(x, total, first, end):
         total = total + tree(x, root_of_tree)
     return total
 """,
+        "addSingles": """
+def addSingles(x, total, first, end):
+    for root_of_tree in root[first:end]:
+        total = single(total + single(tree(x, root_of_tree)))
+    return total
+""",
+        "single": """
+def single(v):
+    from struct import pack, unpack
+    return unpack("f", pack("f", v))[0]
+""",
         "numberSteps": """
 def numberSteps(v, start, n, missing):
     if v != v:
@@ -364,6 +375,17 @@ function addTrees(x, total, first, end) {
   return total;
 }
 """,
+        "addSingles": """
+function addSingles(x, total, first, end) {
+  for (let t = first; t < end; t++) total = single(total + single(tree(x, root[t])));
+  return total;
+}
+""",
+        "single": """
+function single(v) {
+  return Math.fround(v);
+}
+""",
         "numberSteps": """
 function numberSteps(v, start, n, missing) {
   if (v !== v) return missing;
@@ -505,6 +527,17 @@ static double tree(const double[] x, int at) {
     "addTrees": """
 static double addTrees(const double[] x, double total, int first, int end) {
   for (int t = first; t < end; t++) total = total + tree(x, root[t]);
+  return total;
+}
+""",
+    "single": """
+static double single(double v) {
+  return (double) (float) v;
+}
+""",
+    "addSingles": """
+static double addSingles(const double[] x, double total, int first, int end) {
+  for (int t = first; t < end; t++) total = single(total + single(tree(x, root[t])));
   return total;
 }
 """,

@@ -6,10 +6,11 @@ all families.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import accumulate
-from math import floor, inf, nextafter
+from math import floor, fsum, inf, nextafter
 from typing import Any, Literal
 
 # Tests and conditions -----------------------------------------------------------------------------
@@ -299,6 +300,13 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
+class SingleSum:
+    """The same in single precision: each term and each partial sum is rounded to 32 bits."""
+
+    terms: tuple["Formula", ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """A constant times a formula."""
 
@@ -371,6 +379,7 @@ Formula = (
     | Linear
     | Indicator
     | Sum
+    | SingleSum
     | Product
     | Quotient
     | Median
@@ -429,6 +438,8 @@ def parse(document: Any) -> Formula:
             return Indicator(_parse_condition(value["condition"]), value["value"])
         case "sum":
             return Sum(tuple(map(parse, value)))
+        case "single_sum":
+            return SingleSum(tuple(map(parse, value)))
         case "product":
             return Product(value["factor"], parse(value["of"]))
         case "quotient":
@@ -564,6 +575,44 @@ def with_values(formula: Formula, change: Callable[[float], float]) -> Formula:
     raise ValueError(f"a {type(formula).__name__} has no values to change")
 
 
+#: Doubles hold all integers below this bound.
+_WHOLE_NUMBERS = 2**53
+
+
+def has_free_order(terms: Iterable[Formula]) -> bool:
+    """Return whether doubles hold the sum of any values of trees, steps and constants.
+
+    Then the order in which they are added is free.
+    """
+    values = [found for term in terms if (found := list(_values_of(term)))]
+    parts = max((v.as_integer_ratio()[1] for of_term in values for v in of_term), default=1)
+    largest = fsum(max(map(abs, of_term)) for of_term in values)
+    return Fraction(largest) * parts < _WHOLE_NUMBERS
+
+
+def _values_of(formula: Formula) -> Iterator[float]:
+    match formula:
+        case Constant(value) | Indicator(_, value):
+            yield value
+        case Tree(nodes):
+            yield from (node.value for node in nodes if isinstance(node, Leaf))
+        case NumberSteps():
+            yield from (*formula.values, formula.missing, *(value for _, value in formula.special))
+        case LevelSteps():
+            yield from (*formula.values, formula.missing)
+        case Product(factor, of):
+            yield from (factor * value for value in _values_of(of))
+
+
+def no_single_sum(form: str) -> ValueError:
+    """Return the error of a form without numbers of single precision."""
+    return ValueError(
+        f"{form} has no numbers of single precision, in which the trees of XGBoost are added: import"
+        " the model with from_xgboost(..., precision='double'), whose scores differ in the seventh"
+        " digit"
+    )
+
+
 #: A share of a mass in a program is a multiple of this.
 SHARE_UNITS = 2**31
 
@@ -655,7 +704,7 @@ def parts_of(formula: Formula) -> Iterator[Formula]:
     match formula:
         case StepsOf(of) | Product(_, of) | Logistic(of):
             yield of
-        case Sum(parts) | Median(parts):
+        case Sum(parts) | SingleSum(parts) | Median(parts):
             yield from parts
         case Linear(terms):
             yield from (term for term in terms if not isinstance(term, LinearTerm))

@@ -29,6 +29,7 @@ from aucrank._export.formula import (
     Product,
     Program,
     Quotient,
+    SingleSum,
     StepsOf,
     Sum,
     Test,
@@ -62,6 +63,8 @@ def document_of(formula: Formula) -> dict[str, Any]:
             return {"indicator": {"condition": _condition(condition), "value": value}}
         case Sum(terms):
             return {"sum": list(map(document_of, terms))}
+        case SingleSum(terms):
+            return {"single_sum": list(map(document_of, terms))}
         case Product(factor, of):
             return {"product": {"factor": factor, "of": document_of(of)}}
         case Quotient(numerator, denominator, otherwise):

@@ -29,12 +29,14 @@ from aucrank._export.formula import (
     Product,
     Program,
     Quotient,
+    SingleSum,
     Steps,
     StepsOf,
     Sum,
     Test,
     Tree,
     in_units,
+    no_single_sum,
 )
 from aucrank._utils.sql_spelling import check_characters, column_name, spelling_of
 
@@ -97,6 +99,8 @@ class SqlWriter:
                 return f"CASE WHEN {self.condition(condition)} THEN {self.double(value)} ELSE 0 END"
             case Sum(parts):
                 return self._sum(parts)
+            case SingleSum(parts):
+                return f"CAST(({self._single_sum(parts)}) AS {self._spelling.double_type})"
             case Product(factor, of):
                 return self._product(factor, of)
             case Quotient(numerator, denominator, otherwise):
@@ -186,11 +190,21 @@ class SqlWriter:
             match part:
                 case Constant(value):
                     written += self._constant(value)
-                case Product() | Sum() | Linear() | Quotient():
+                case Product() | Sum() | SingleSum() | Linear() | Quotient():
                     written.append(f"({self.formula(part)})")
                 case _:
                     written.append(self.formula(part))
         return _signed(written)
+
+    def _single_sum(self, parts: Sequence[Formula]) -> str:
+        """Return a sum of terms of single precision."""
+        if not self._spelling.single:
+            raise no_single_sum(f"SQL of the dialect {self._dialect!r}")
+        # From 0 on, since a sum may have no terms.
+        zero = Constant(0.0)
+        return "\n+ ".join(
+            f"CAST({self.formula(part)} AS {self._spelling.single})" for part in parts or [zero]
+        )
 
     def _constant(self, value: float) -> list[str]:
         """Return a constant as a part of a sum, none if it is 0."""

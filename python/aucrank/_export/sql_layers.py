@@ -11,8 +11,7 @@ that its order is free, they walk through the trees as data instead: over arrays
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import fsum
 from typing import NamedTuple
@@ -33,6 +32,7 @@ from aucrank._export.formula import (
     Test,
     Tree,
     conditions_of,
+    has_free_order,
     tests_of,
     trees_of,
 )
@@ -62,9 +62,6 @@ _MOST_STEPPED = 100_000
 _THRESHOLD_BITS = 16
 _COLUMN_BITS = 16
 _LEFT = _THRESHOLD_BITS + _COLUMN_BITS
-
-# Doubles hold all integers below this bound.
-_WHOLE_NUMBERS = 2**53
 
 
 def sql_of(formula: Formula, what: str, schema: Schema, dialect: str) -> str:
@@ -168,6 +165,20 @@ class LayeredSqlWriter(SqlWriter):
 
     def _sum(self, parts: Sequence[Formula]) -> str:
         """Return a sum; all but the last terms are added in earlier steps."""
+        if self._spelling.has_arrays and sum(map(_size, parts)) > _MOST_STEPPED:
+            walk = _WalkSqlWriter(self._schema, self._dialect).walk(parts)
+            if walk is not None:
+                return self._column(walk, "f")
+        return self._in_steps(parts, super()._sum)
+
+    def _single_sum(self, parts: Sequence[Formula]) -> str:
+        """Return a sum of single precision; all but the last terms are added in earlier steps."""
+        return self._in_steps(parts, super()._single_sum)
+
+    def _in_steps(
+        self, parts: Sequence[Formula], write: Callable[[Sequence[Formula]], str]
+    ) -> str:
+        """Return a sum, given the function that writes one of few terms."""
         blocks: list[list[Formula]] = [[]]
         size = 0
         for part in parts:
@@ -178,14 +189,10 @@ class LayeredSqlWriter(SqlWriter):
             blocks[-1].append(part)
             size += of_part
         if len(blocks) == 1 and size <= _NODES_OF_STEP:
-            return super()._sum(parts)
-        if self._spelling.has_arrays and sum(map(_size, parts)) > _MOST_STEPPED:
-            walk = _WalkSqlWriter(self._schema, self._dialect).walk(parts)
-            if walk is not None:
-                return self._column(walk, "f")
+            return write(parts)
         total = ""
         for block in blocks:
-            written = super()._sum(block)
+            written = write(block)
             if total:
                 written = f"{total}\n{written}" if written[0] == "-" else f"{total}\n+ {written}"
             total = self._step(written, total)
@@ -324,7 +331,7 @@ class _WalkSqlWriter(LayeredSqlWriter):
         """Return the query, or None if the order of the sum matters or a number is too large."""
         trees = [part for part in parts if isinstance(part, Tree)]
         constants = [part.value for part in parts if isinstance(part, Constant)]
-        if len(trees) + len(constants) < len(parts) or not _is_exact(trees, constants):
+        if len(trees) + len(constants) < len(parts) or not has_free_order(parts):
             return None
         self._thresholds = {}
         for tree in trees:
@@ -424,15 +431,6 @@ class _WalkSqlWriter(LayeredSqlWriter):
                 code = self._number_code(feature, low=missing_left)
                 return code, bisect_left(self._thresholds[feature], threshold) + 1
         return f"CASE WHEN {self.condition(condition)} THEN 0 ELSE 1 END", 1
-
-
-def _is_exact(trees: Sequence[Tree], constants: Sequence[float]) -> bool:
-    """Return whether doubles hold the sum of any of the values, so that its order is free."""
-    values = [[node.value for node in tree.nodes if isinstance(node, Leaf)] for tree in trees]
-    values += [[value] for value in constants]
-    parts = max(value.as_integer_ratio()[1] for of_tree in values for value in of_tree)
-    largest = fsum(max(map(abs, of_tree)) for of_tree in values)
-    return Fraction(largest) * parts < _WHOLE_NUMBERS
 
 
 def _next_place(node: str, whole: str) -> str:

@@ -24,9 +24,11 @@ from aucrank._export.formula import (
     NumberSteps,
     Product,
     Quotient,
+    SingleSum,
     Sum,
     Test,
     Tree,
+    no_single_sum,
 )
 
 #: Formulas that become one tree.
@@ -126,6 +128,8 @@ def _sum_of_trees(
                 trees += of_term
                 constant += constant_of_term
             return trees, constant
+        case SingleSum():
+            raise no_single_sum("Treelite, as it is written here,")
     raise ValueError(
         f"Treelite holds sums of trees, and the score of this {name} has a part that is none:"
         f" {type(formula).__name__}"

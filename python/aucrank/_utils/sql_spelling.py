@@ -67,6 +67,10 @@ class Spelling:
     rounded: Callable[[str], str] = lambda number: f"ROUND({number})"
     # A number literal with a point or an exponent, as a double.
     double: Callable[[str], str] = lambda number: number
+    # Type of double precision.
+    double_type: str = "DOUBLE PRECISION"
+    # Type of single precision, whose sums have single precision too; "" if there is none.
+    single: str = ""
     # Whether a query in FROM may refer to the row outside.
     nests_queries: bool = True
     # Ends a query in FROM that must be computed as written: otherwise a planner would inline its
@@ -99,7 +103,7 @@ _PLAIN = Spelling(_in_double_quotes, _plain_text, has_layers=True)
 DIALECTS: dict[str, Spelling] = {
     "ansi": _PLAIN,
     "sqlite": _PLAIN,
-    "duckdb": replace(_PLAIN, has_arrays=True, has_lambdas=True),
+    "duckdb": replace(_PLAIN, single="REAL", has_arrays=True, has_lambdas=True),
     "postgres": Spelling(
         _in_double_quotes,
         _plain_text,
@@ -110,6 +114,7 @@ DIALECTS: dict[str, Spelling] = {
         rounded=lambda number: f"SIGN({number}) * FLOOR(ABS({number}) + 5e-1::float8)",
         # Number literals with a point or an exponent are decimals.
         double=lambda number: f"{number}::float8",
+        single="REAL",
         fence=" OFFSET 0",
         has_layers=True,
         has_arrays=True,
@@ -137,6 +142,8 @@ DIALECTS: dict[str, Spelling] = {
         _in_backticks,
         lambda text: _escaped(text, "'"),
         shifted=lambda number: f"SHIFTRIGHT({number}, 31)",
+        single="FLOAT",
+        double_type="DOUBLE",
         nests_queries=False,
     ),
     "tsql": Spelling(

@@ -20,10 +20,13 @@ from aucrank.imported._thresholds import single_below
 from aucrank.imported._ubjson import read_ubjson
 
 #: Objectives whose score is the log-odds, whose base score is a probability.
-_LOG_ODDS = ("binary:logistic", "reg:logistic", "binary:logitraw")
+_LOG_ODDS = ("binary:logistic", "reg:logistic")
+
+#: The same, whose base score is in log-odds.
+_RAW_LOG_ODDS = ("binary:logitraw",)
 
 #: Objectives whose base score is the exponential of what is added to the trees.
-_LOGS = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft")
+_LOGS = ("count:poisson", "reg:gamma", "reg:tweedie")
 
 #: Objectives whose base score is added as it is.
 _PLAIN = (
@@ -202,7 +205,7 @@ class _Reader:
                 factor = None if self._factors is None else self._factors[number]
                 forest.trees.append(_tree(tree, forest, levels, n_features, factor))
         how: dict[str, Any] = {"is_single": self._is_single, "start": self._start(objective)}
-        if objective in _LOG_ODDS:
+        if objective in _LOG_ODDS + _RAW_LOG_ODDS:
             how["link"] = {"log_odds": 1.0}
         model = forest.model([None if f.levels is None else len(f.levels) for f in features], **how)
         classes = self._classes
@@ -216,11 +219,11 @@ class _Reader:
         base = np.float32(float(written))
         if not np.isfinite(base):
             raise ValueError(f"the base score is {written}")
-        if objective in _LOG_ODDS[:2] or objective == "binary:logitraw":
+        if objective in _LOG_ODDS:
             return _log_odds(base)
         if objective in _LOGS:
-            return float(np.float32(log(base)))
-        if objective in _PLAIN:
+            return _log(float(base))
+        if objective in _PLAIN + _RAW_LOG_ODDS:
             return float(base)
         raise refuse(f"the objective {objective!r} is not known")
 
@@ -245,20 +248,24 @@ class _Reader:
 
 
 def _log_odds(probability: np.float32) -> float:
-    """Return the log-odds as XGBoost computes them: in single precision, by the C library."""
+    """Return the log-odds as XGBoost computes them, in single precision."""
     if not 0 < probability < 1:
         raise ValueError(f"the base score is {probability}, which is not a probability")
     one = np.float32(1.0)
-    odds = float(one / probability - one)
-    if odds <= 0:
-        raise ValueError(f"the base score is {probability}, which is too close to 1")
+    return -_log(float(one / probability - one))
+
+
+def _log(number: float) -> float:
+    """Return a logarithm as XGBoost computes it: in single precision, by the C library."""
+    if not 0 < number < np.inf:
+        raise ValueError("the base score has no logarithm")
     try:
         logf = ctypes.CDLL(ctypes.util.find_library("m")).logf
         logf.restype, logf.argtypes = ctypes.c_float, [ctypes.c_float]
-        return -float(logf(odds))
+        return float(logf(number))
     except (OSError, AttributeError, TypeError):
         # The same in 98 % of cases, and else a neighbour.
-        return -float(np.float32(log(odds)))
+        return float(np.float32(log(number)))
 
 
 def _column(tree: dict[str, Any], name: str, length: int, dtype: Any) -> NDArray[Any]:
@@ -297,7 +304,7 @@ def _tree(
     nodes.missing_left[:] = _column(tree, "default_left", n_nodes, np.int64) != 0
     nodes.left[:] = np.clip(left, 0, 2**32 - 1)
     nodes.right[:] = np.clip(right, 0, 2**32 - 1)
-    weights = _column(tree, "sum_hessian", n_nodes, np.float64)
+    weights = _column(tree, "sum_hessian", n_nodes, np.float32)
     nodes.weights[:] = np.where(is_leaf & (weights >= 0) & np.isfinite(weights), weights, 0.0)
     types = _column(tree, "split_type", n_nodes, np.int64) if "split_type" in tree else None
     if types is None or not (types[~is_leaf] != 0).any():

@@ -27,14 +27,16 @@ from aucrank._export.formula import (
     Product,
     Program,
     Quotient,
+    SingleSum,
     StepsOf,
     Sum,
     Test,
     Tree,
+    has_free_order,
     in_units,
 )
 from aucrank._export.onnx.ensembles import add_each, add_sum
-from aucrank._export.onnx.graph import FLOAT64, INT64, Graph
+from aucrank._export.onnx.graph import FLOAT32, FLOAT64, INT64, Graph
 from aucrank._export.onnx.leaf_numbers import LONGEST_SET
 from aucrank._export.onnx.trees import TreeTable
 
@@ -83,6 +85,8 @@ class FormulaWriter:
                 return self._linear(formula)
             case Sum(parts):
                 return self._sum(parts)
+            case SingleSum(parts):
+                return self._single_sum(parts)
             case Product(factor, of):
                 return self._by_number("Mul", self.value(of), factor)
             case Quotient() | Median():
@@ -196,7 +200,10 @@ class FormulaWriter:
     # Sums and quotients ---------------------------------------------------------------------------
 
     def _sum(self, parts: Sequence[Formula]) -> str:
-        """Add a sum, its trees by one operator."""
+        """Add a sum, its trees by one operator if their order is free."""
+        summed = [part for part in parts if not isinstance(part, Constant)]
+        if all(isinstance(part, Tree) for part in summed) and not has_free_order(summed):
+            return self._added(self._each(parts))
         trees: list[tuple[_Treelike, float]] = []
         constant, others = 0.0, []
         for part in parts:
@@ -212,6 +219,29 @@ class FormulaWriter:
         if constant or not others:
             others.append(self._number(constant))
         return self._added(others)
+
+    def _single_sum(self, parts: Sequence[Formula]) -> str:
+        """Add a sum of single precision."""
+        each = self._each(parts) or [self._number(0.0)]
+        total = self._added([self._graph.add("Cast", [part], to=FLOAT32) for part in each])
+        return self._graph.add("Cast", [total], to=FLOAT64)
+
+    def _each(self, parts: Sequence[Formula]) -> list[str]:
+        """Add the parts of a sum, its trees by one operator; return their columns in order."""
+        trees = [part for part in parts if isinstance(part, Tree)]
+        columns: list[str] = []
+        if trees:
+            self._add_conditions([(tree, 1.0) for tree in trees])
+            table = self._table()
+            for target, tree in enumerate(trees):
+                table.add_tree(tree, 1.0, target)
+            found = add_each(self._graph, table, self._matrix)
+            columns = [
+                self._graph.add("Gather", [found, self._graph.constant([k], np.int64)], axis=1)
+                for k in range(len(trees))
+            ]
+        of_trees = iter(columns)
+        return [next(of_trees) if isinstance(part, Tree) else self.value(part) for part in parts]
 
     def _added(self, names: Sequence[str]) -> str:
         total = names[0]

@@ -18,7 +18,7 @@ EARLIER_OPSETS = {"": 15, ML_DOMAIN: 3}
 IR_VERSION = 10
 
 #: Types, numbered as in ``onnx.TensorProto``.
-INT64, FLOAT64 = 7, 11
+FLOAT32, INT64, FLOAT64 = 1, 7, 11
 
 
 class Names:

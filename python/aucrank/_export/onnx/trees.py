@@ -97,15 +97,15 @@ class TreeTable:
         self.targets: list[int] = []
         self.weights: list[float] = []
 
-    def add_tree(self, tree: Tree, factor: float) -> None:
-        """Add a tree of more than one node, its values times a factor."""
+    def add_tree(self, tree: Tree, factor: float, target: int = 0) -> None:
+        """Add a tree, its values times a factor."""
         # A node of the tree, and the side of the node here that leads to it.
         waiting: list[tuple[int, tuple[int, int] | None]] = [(0, None)]
         while waiting:
             place, above = waiting.pop()
             node = tree.nodes[place]
             if isinstance(node, Leaf):
-                self._lead(above, self._leaf(factor * node.value), is_leaf=True)
+                self._lead(above, self._leaf(factor * node.value, target), is_leaf=True)
                 continue
             if isinstance(node.condition, Always):
                 waiting.append((node.left if node.condition.holds else node.right, above))

@@ -29,6 +29,7 @@ from aucrank._export.formula import (
     Product,
     Program,
     Quotient,
+    SingleSum,
     Scale,
     Steps,
     StepsOf,
@@ -86,6 +87,8 @@ class _Folding:
                 return Indicator(self._condition(condition), value)
             case Sum(parts):
                 return Sum(tuple(map(self.formula, parts)))
+            case SingleSum(parts):
+                return SingleSum(tuple(map(self.formula, parts)))
             case Median(parts):
                 return Median(tuple(map(self.formula, parts)))
             case StepsOf(of) | Product(_, of) | Logistic(of):

@@ -27,10 +27,12 @@ from aucrank._export.formula import (
     Product,
     Program,
     Quotient,
+    SingleSum,
     StepsOf,
     Sum,
     Test,
     Tree,
+    no_single_sum,
     features_of,
 )
 from aucrank._export.pmml.document import (
@@ -179,6 +181,8 @@ class _ExpressionWriter:
                 self._quotient(parent, numerator, denominator, otherwise)
             case Program():
                 self._program(parent, formula)
+            case SingleSum():
+                raise no_single_sum("PMML")
             case _:
                 # Engines lack the standard's median.
                 what = type(formula).__name__.lower()
