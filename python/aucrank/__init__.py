@@ -88,6 +88,7 @@ _ROOMS = {
     "Compressed": "aucrank.ensemble._compress",
     "ExportSizeWarning": "aucrank._export.sizes",
     "Leaderboard": "aucrank._compare.leaderboard",
+    "ImportedTrees": "aucrank.imported._imported_trees",
     "PipelineExport": "aucrank._base.pipeline_export",
     "Report": "aucrank._report.document",
     "compare": "aucrank._compare.leaderboard",

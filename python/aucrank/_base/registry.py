@@ -59,8 +59,8 @@ def get_estimator(name: str) -> type[Any]:
 
 
 def public_names() -> list[str]:
-    """Return the names of all public estimators of any kind, in the order of the lists."""
-    return list(_modules())
+    """Return the names of all public estimators that can be fitted, in the order of the lists."""
+    return [name for name in _modules() if name not in IMPORTED]
 
 
 def _modules() -> dict[str, str]:

@@ -58,6 +58,10 @@ EXPORTS = (
 )
 
 
+#: Modules of commands whose name is a word of Python.
+_MODULES = {"import": "import_model"}
+
+
 def add_command(
     commands: "argparse._SubParsersAction[Any]", name: str, summary: str, more: str = ""
 ) -> argparse.ArgumentParser:
@@ -91,7 +95,7 @@ def _run(name: str, args: argparse.Namespace) -> int:
         _number_columns(args)
     if name in _QUICK:
         defer(*_DEFERRED)
-    status: int = import_module(f"aucrank.cli.{name}").run(args)
+    status: int = import_module(f"aucrank.cli.{_MODULES.get(name, name)}").run(args)
     return status
 
 

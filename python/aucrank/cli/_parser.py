@@ -165,6 +165,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_report,
         _add_describe,
         _add_export,
+        _add_import,
         _add_completion,
     ):
         add(commands)
@@ -476,6 +477,26 @@ def _add_export(commands: "argparse._SubParsersAction[Any]") -> None:
         "default (default: score)",
     )
     add_output(parser, "the model in that form (default: the standard output stream)")
+
+
+def _add_import(commands: "argparse._SubParsersAction[Any]") -> None:
+    parser = add_command(
+        commands,
+        "import",
+        "save a model of another library as one of aucrank, with the same scores",
+        "Reads the text of LightGBM, JSON and UBJSON of XGBoost, and JSON of CatBoost, recognised by "
+        "their content, without these libraries; CatBoost reads its own form. All other commands then "
+        "take the saved model.",
+    )
+    parser.add_argument("model", metavar="FILE", help="file that the other library saved")
+    parser.add_argument(
+        "--precision",
+        choices=("single", "double"),
+        help="how the trees of XGBoost are added: in single precision as there, or in double "
+        "precision, which all forms of `export` can express (default: single)",
+    )
+    add_output(parser, "the model (default: FILE's name with .aucrank.json, in this folder)")
+    add_loudness(parser)
 
 
 def _add_completion(commands: "argparse._SubParsersAction[Any]") -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +43,15 @@ def import_file(path: str | os.PathLike[str], **options: Any) -> ImportedTrees:
     FileNotFoundError: ...
     """
     data = Path(path).read_bytes()
+    library = library_of(data, path)
     reader = {
         "LightGBM": _lightgbm.from_lightgbm,
         "XGBoost": _xgboost.from_xgboost,
         "CatBoost": _catboost.from_catboost,
-    }[library_of(data, path)]
-    try:
-        ranker: ImportedTrees = reader(path, **options)
-    except _core.ModelFormatError as error:
-        raise _core.ModelFormatError(f"{os.fspath(path)}: {error}") from error
+    }[library]
+    if unknown := options.keys() - signature(reader).parameters.keys():
+        raise TypeError(f"{min(unknown)} is not an option of a model of {library}")
+    ranker: ImportedTrees = reader(path, **options)
     return ranker
 
 

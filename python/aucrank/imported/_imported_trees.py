@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from aucrank import _core
 from aucrank._base.fit_context import FitContext
 from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.summary import Section, less
 from aucrank._data.schema import Feature, Schema
 from aucrank._export.formula import Logistic, Product
 from aucrank._export.links import AboveHalf, Link, LogOdds, OwnFormula
+from aucrank._utils.numbers import rounded
 from aucrank._utils.words import plural
 
 
@@ -170,6 +172,27 @@ class ImportedTrees(ProbabilityMixin, BaseRanker):
             case {"log_odds": slope}:
                 return OwnFormula(Logistic(Product(slope, self._score_formula())))
         return None
+
+    def _summary(self) -> list[Section]:
+        how = self._sum
+        text = f"score: the sum of {self._size()}, added one by one"
+        text += " in single precision" if how["is_single"] else " in double precision"
+        if how["start"]:
+            text += f", from {rounded(how['start'])} on"
+        if how["divisor"] != 1.0:
+            text += f", divided by {rounded(how['divisor'])}"
+        if how["factor"] != 1.0:
+            text += f", times {rounded(how['factor'])}"
+        if how["offset"]:
+            text += less(-how["offset"])
+        match how["link"]:
+            case "none":
+                text += "; it ranks, and has no probability"
+            case "above_half":
+                text += ": the probability, less one half"
+            case {"log_odds": slope}:
+                text += "; in log-odds" if slope == 1.0 else f"; log-odds are {rounded(slope)} of it"
+        return [Section("Score", text)]
 
     def _size(self) -> str:
         of_trees = plural(self.n_trees_, "tree")
