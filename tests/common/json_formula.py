@@ -4,6 +4,8 @@ from bisect import bisect_right
 from itertools import accumulate
 from math import floor, isnan, nan, trunc
 
+import numpy as np
+
 SHARE_UNITS = 2**31
 
 
@@ -42,6 +44,13 @@ def _sum(parts, row):
     for part in parts:
         total += value_of(part, row)
     return total
+
+
+def _single_sum(parts, row):
+    total = np.float32(0.0)
+    for part in parts:
+        total += np.float32(value_of(part, row))
+    return float(total)
 
 
 def _product(value, row):

@@ -97,13 +97,13 @@ def from_bytes(
 ) -> ImportedTrees:
     """Return the model of the content of a JSON file; see `from_catboost`."""
     with malformed(_READ):
-        reader = _Reader(json.loads(data))
+        reader = _CatboostDocument(json.loads(data))
     reader.find_levels(categories or {})
     with malformed(_READ):
         return reader.ranker()
 
 
-class _Reader:
+class _CatboostDocument:
     """Reads a document."""
 
     def __init__(self, document: Any) -> None:
@@ -127,10 +127,10 @@ class _Reader:
             raise ValueError("its columns are not numbered from 0 on")
         by_place = sorted(columns, key=lambda of: int(of["flat_feature_index"]))
         names = [str(of.get("feature_id", "")) for of in by_place]
-        unnamed = ("", *map(str, range(len(names))))
-        self._names = None if all(n in ("", str(k)) for k, n in enumerate(names)) else names
-        del unnamed
-        #: For each categorical column, by its place among all: values, and their hashes.
+        # Columns without names are called by their positions.
+        is_unnamed = all(name in ("", str(place)) for place, name in enumerate(names))
+        self._names = None if is_unnamed else names
+        # For each categorical column, by its place among all: values, and codes by their hash.
         self.levels: dict[int, list[Any]] = {}
         self._codes: dict[int, dict[int, list[int]]] = {}
 

@@ -134,10 +134,10 @@ def from_text(
 ) -> ImportedTrees:
     """Return the model of the text of a file; see `from_lightgbm`."""
     with malformed("this text is not a model of LightGBM that can be read"):
-        return _Reader(text, classes, num_iteration).ranker()
+        return _LightgbmText(text, classes, num_iteration).ranker()
 
 
-class _Reader:
+class _LightgbmText:
     """Reads a text.
 
     Parameters

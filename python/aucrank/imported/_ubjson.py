@@ -30,7 +30,7 @@ def read_ubjson(data: bytes) -> Any:
         If it is not a complete document.
     """
     try:
-        value, place = _Reader(data).value(0, 0)
+        value, place = _UbjsonReader(data).value(0, 0)
     except (struct.error, IndexError):
         raise ValueError("the document is cut short") from None
     if place != len(data):
@@ -38,7 +38,7 @@ def read_ubjson(data: bytes) -> Any:
     return value
 
 
-class _Reader:
+class _UbjsonReader:
     def __init__(self, data: bytes) -> None:
         self._data = data
 

@@ -131,14 +131,14 @@ def from_bytes(
         # In UBJSON, a key has its length first.
         is_text = data[1:2] in (b'"', b" ", b"\n", b"\r", b"\t")
         document = json.loads(data) if is_text else read_ubjson(data)
-        reader = _Reader(document, classes, precision)
+        reader = _XgboostDocument(document, classes, precision)
     if iteration_range is not None:
         reader.take_rounds(iteration_range)
     with malformed("this is not a model of XGBoost that can be read"):
         return reader.ranker()
 
 
-class _Reader:
+class _XgboostDocument:
     """Reads a document.
 
     Parameters
