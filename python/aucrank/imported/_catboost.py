@@ -108,6 +108,10 @@ class _CatboostDocument:
 
     def __init__(self, document: Any) -> None:
         self._document = document
+        self._scale, biases = document.get("scale_and_bias", (1.0, [0.0]))
+        if len(biases) != 1:
+            raise refuse(f"it has {len(biases)} classes", "models of two classes are imported")
+        self._bias = biases[0]
         infos = document["features_info"]
         for kind in ("text_features", "embedding_features"):
             if infos.get(kind):
@@ -166,12 +170,9 @@ class _CatboostDocument:
             with malformed(f"tree {number}"):
                 read = self._tree if symmetric is None else self._symmetric_tree
                 forest.trees.append(read(tree, forest))
-        scale, biases = document.get("scale_and_bias", (1.0, [0.0]))
-        if len(biases) != 1:
-            raise refuse(f"it has {len(biases)} classes", "models of two classes are imported")
         info = document.get("model_info") or {}
         loss = _loss(info)
-        how = {"factor": float(scale), "offset": float(biases[0])}
+        how: dict[str, Any] = {"factor": float(self._scale), "offset": float(self._bias)}
         if loss in _LOG_ODDS:
             how["link"] = {"log_odds": 1.0}
         classes = (info.get("class_params") or {}).get("class_names") or None

@@ -328,6 +328,9 @@ def _set_category(
     nodes.missing_left[place] = False
     known = levels.get(int(nodes.features[place]))
     if known is None:
-        forest.set_whole(nodes, place, codes, zero_from=_ABOVE_MINUS_ONE)
+        # The whole part is that towards 0.
+        forest.set_whole(
+            nodes, place, codes, lambda whole: np.where(whole == 0.0, _ABOVE_MINUS_ONE, whole)
+        )
     else:
         forest.set_levels(nodes, place, [int(code) for code in codes if code < len(known)])

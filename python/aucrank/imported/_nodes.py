@@ -1,7 +1,7 @@
 """Trees of other libraries as arrays of nodes, from which the core makes a model."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -98,7 +98,11 @@ class Forest:
         tree.places[place] = self._place(self.ranges, list(bounds))
 
     def set_whole(
-        self, tree: NodeArrays, place: int, codes: ArrayLike, *, zero_from: float = 0.0
+        self,
+        tree: NodeArrays,
+        place: int,
+        codes: ArrayLike,
+        bound_of: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     ) -> None:
         """Make a node one that sends numbers with some whole parts left, which are not negative.
 
@@ -110,8 +114,8 @@ class Forest:
             The node.
         codes : array-like of int
             The whole parts, ascending.
-        zero_from : float
-            The least number with the whole part 0.
+        bound_of : callable
+            Returns the least number with a whole part.
         """
         found = np.asarray(codes, dtype=np.float64)
         if not len(found):
@@ -121,8 +125,8 @@ class Forest:
         ends = np.flatnonzero(np.diff(found) != 1.0)
         lows = found[np.concatenate(([0], ends + 1))]
         highs = found[np.concatenate((ends, [len(found) - 1]))] + 1.0
-        bounds = np.column_stack((np.where(lows == 0.0, zero_from, lows), highs)).ravel()
-        self.set_ranges(tree, place, bounds.tolist())
+        bounds = np.column_stack((lows, highs)).ravel()
+        self.set_ranges(tree, place, bound_of(bounds).tolist())
 
     def _place(self, known: list[Any], values: list[Any]) -> int:
         key = known is self.ranges, tuple(values)

@@ -317,7 +317,7 @@ def _tree(
         # The categories of the set go right, all other numbers left.
         known = levels.get(int(features[place]))
         if known is None:
-            forest.set_whole(nodes, int(place), codes)
+            forest.set_whole(nodes, int(place), codes, single_below)
         else:
             forest.set_levels(nodes, int(place), [c for c in codes.tolist() if c < len(known)])
         nodes.left[place], nodes.right[place] = nodes.right[place], nodes.left[place]
