@@ -402,9 +402,8 @@ class _Nodes(Protocol):
     level_sets: list[list[int]]
     ranges: list[list[float]]
 
-def build_imported_trees(
-    n_levels: list[int | None], sum: str, nodes: _Nodes
-) -> ImportedTrees: ...
+def build_imported_trees(n_levels: list[int | None], sum: str, nodes: _Nodes) -> ImportedTrees: ...
+
 @final
 class GradientBoosted(Model):
     @property

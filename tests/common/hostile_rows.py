@@ -1,7 +1,6 @@
 """Rows on which two implementations of a tree model differ, if they differ anywhere."""
 
 import numpy as np
-
 from aucrank._export.formula import Below, conditions_of, tests_of
 
 #: Zeros of either sign, numbers that LightGBM takes for 0, denormals, neighbours of whole numbers,

@@ -59,20 +59,20 @@ def with_categories():
 @pytest.mark.parametrize("grow_policy", ["SymmetricTree", "Lossguide"])
 def test_categories_are_found_by_their_hash(tmp_path, grow_policy):
     frame, y = with_categories()
-    theirs = fitted(
-        frame, y, one_hot_max_size=50, cat_features=["b", "d"], grow_policy=grow_policy
-    )
+    theirs = fitted(frame, y, one_hot_max_size=50, cat_features=["b", "d"], grow_policy=grow_policy)
     categories = {"b": list("ABCDEFGHIJKL"), "d": [0, 1, 2, 3]}
     ours = from_catboost(theirs, categories=categories)
     assert ours.classes_.tolist() == ["bad", "good"]
     rng = np.random.default_rng(0)
-    other = frame.assign(b=rng.choice(list("ABCDEFZ"), len(frame)), d=rng.integers(0, 9, len(frame)))
+    other = frame.assign(
+        b=rng.choice(list("ABCDEFZ"), len(frame)), d=rng.integers(0, 9, len(frame))
+    )
     expected = theirs.predict(other, prediction_type="RawFormulaVal")
     assert_array_equal(ours.decision_function(other), expected)
     theirs.save_model(str(tmp_path / "model.cbm"))
     read = from_catboost(tmp_path / "model.cbm", categories=categories)
     assert read._to_document() == ours._to_document()
-    with pytest.raises(ValueError, match=r"hashes of the categories of column 'b': give its values"):
+    with pytest.raises(ValueError, match="hashes of the categories of column 'b': give its"):
         from_catboost(theirs)
     with pytest.raises(ValueError, match="categories of column 'b' that are not among its values"):
         from_catboost(theirs, categories={**categories, "b": ["A"]})

@@ -112,6 +112,8 @@ def test_other_models_are_refused_by_name():
     with pytest.raises(ValueError, match="has several targets"):
         from_sklearn(DecisionTreeClassifier().fit(X, np.column_stack((y, y))))
     with pytest.raises(ValueError, match="start from those of a LogisticRegression"):
-        from_sklearn(GradientBoostingClassifier(n_estimators=2, init=LogisticRegression()).fit(X, y))
+        from_sklearn(
+            GradientBoostingClassifier(n_estimators=2, init=LogisticRegression()).fit(X, y)
+        )
     with pytest.raises(Exception, match="not fitted"):
         from_sklearn(DecisionTreeClassifier())

@@ -136,9 +136,7 @@ class _CodeWriter:
         self.statements.append(self.language.declared(kind, name, written))
         return name
 
-    def _sum(
-        self, terms: Sequence[Formula], add_trees: str = "addTrees", rounded: str = ""
-    ) -> str:
+    def _sum(self, terms: Sequence[Formula], add_trees: str = "addTrees", rounded: str = "") -> str:
         """Return a variable that sums the terms in their order.
 
         Parameters
@@ -165,8 +163,9 @@ class _CodeWriter:
                 self.statements.append(self.language.changed(total, written))
                 place += len(trees)
             else:
-                term = self.formula(terms[place])
-                added = f"{rounded}({total} + {rounded}({term}))" if rounded else f"{total} + {term}"
+                written = self.formula(terms[place])
+                added = f"{total} + {rounded}({written})" if rounded else f"{total} + {written}"
+                added = f"{rounded}({added})" if rounded else added
                 self.statements.append(self.language.changed(total, added))
                 place += 1
         return total

@@ -607,8 +607,8 @@ def _values_of(formula: Formula) -> Iterator[float]:
 def no_single_sum(form: str) -> ValueError:
     """Return the error of a form without numbers of single precision."""
     return ValueError(
-        f"{form} has no numbers of single precision, in which the trees of XGBoost are added: import"
-        " the model with from_xgboost(..., precision='double'), whose scores differ in the seventh"
+        f"{form} has no numbers of single precision, in which XGBoost adds its trees: import the"
+        " model with from_xgboost(..., precision='double'), whose scores differ in the seventh"
         " digit"
     )
 

@@ -175,9 +175,7 @@ class LayeredSqlWriter(SqlWriter):
         """Return a sum of single precision; all but the last terms are added in earlier steps."""
         return self._in_steps(parts, super()._single_sum)
 
-    def _in_steps(
-        self, parts: Sequence[Formula], write: Callable[[Sequence[Formula]], str]
-    ) -> str:
+    def _in_steps(self, parts: Sequence[Formula], write: Callable[[Sequence[Formula]], str]) -> str:
         """Return a sum, given the function that writes one of few terms."""
         blocks: list[list[Formula]] = [[]]
         size = 0

@@ -484,9 +484,9 @@ def _add_import(commands: "argparse._SubParsersAction[Any]") -> None:
         commands,
         "import",
         "save a model of another library as one of aucrank, with the same scores",
-        "Reads the text of LightGBM, JSON and UBJSON of XGBoost, and JSON of CatBoost, recognised by "
-        "their content, without these libraries; CatBoost reads its own form. All other commands then "
-        "take the saved model.",
+        "Reads the text of LightGBM, JSON and UBJSON of XGBoost, and JSON of CatBoost, recognised "
+        "by their content, without these libraries; CatBoost reads its own form. All other "
+        "commands then take the saved model.",
     )
     parser.add_argument("model", metavar="FILE", help="file that the other library saved")
     parser.add_argument(

@@ -135,7 +135,7 @@ class _CatboostDocument:
         is_unnamed = all(name in ("", str(place)) for place, name in enumerate(names))
         self._names = None if is_unnamed else names
         # For each categorical column, by its place among all: values, and codes by their hash.
-        self.levels: dict[int, list[Any]] = {}
+        self.levels: dict[int, Sequence[Any]] = {}
         self._codes: dict[int, dict[int, list[int]]] = {}
 
     def find_levels(self, categories: Mapping[str | int, Sequence[Any]]) -> None:
@@ -192,8 +192,8 @@ class _CatboostDocument:
             raise ValueError(f"{len(tree['leaf_values'])} leaves of {depth} levels")
         n_splits = (1 << depth) - 1
         nodes = NodeArrays.of_size(2 * n_splits + 1)
-        # The root has place 0, the sides of place k are 2 k + 1 and 2 k + 2. The last test is at the
-        # root, so that leaves are in the order of their numbers.
+        # The root has place 0, the sides of place k are 2 k + 1 and 2 k + 2. The last test is at
+        # the root, so that leaves are in the order of their numbers.
         for level, split in enumerate(reversed(splits)):
             first = (1 << level) - 1
             for place in range(first, 2 * first + 1):

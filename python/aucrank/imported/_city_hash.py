@@ -76,9 +76,7 @@ def _hash_to_32(text: bytes) -> int:
     n = len(text)
     a, b = _word(text, 0) * _K1, _word(text, 8)
     c, d = _word(text, -8) * _K2, _word(text, -16) * _K0
-    return _joined(
-        _rotated(a - b, 43) + _rotated(c, 30) + d, a + _rotated(b ^ _K3, 20) - c + n
-    )
+    return _joined(_rotated(a - b, 43) + _rotated(c, 30) + d, a + _rotated(b ^ _K3, 20) - c + n)
 
 
 def _hash_to_64(text: bytes) -> int:

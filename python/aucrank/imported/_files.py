@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -44,15 +45,15 @@ def import_file(path: str | os.PathLike[str], **options: Any) -> ImportedTrees:
     """
     data = Path(path).read_bytes()
     library = library_of(data, path)
-    reader = {
+    readers: dict[str, Callable[..., ImportedTrees]] = {
         "LightGBM": _lightgbm.from_lightgbm,
         "XGBoost": _xgboost.from_xgboost,
         "CatBoost": _catboost.from_catboost,
-    }[library]
+    }
+    reader = readers[library]
     if unknown := options.keys() - signature(reader).parameters.keys():
         raise TypeError(f"{min(unknown)} is not an option of a model of {library}")
-    ranker: ImportedTrees = reader(path, **options)
-    return ranker
+    return reader(path, **options)
 
 
 def library_of(data: bytes, path: str | os.PathLike[str]) -> str:
@@ -81,6 +82,6 @@ def library_of(data: bytes, path: str | os.PathLike[str]) -> str:
         if document.get("format") == "aucrank":
             raise _core.ModelFormatError(f"{os.fspath(path)} is a model of aucrank already")
     raise _core.ModelFormatError(
-        f"{os.fspath(path)} is none of the files that are imported: text of LightGBM, JSON or UBJSON"
-        " of XGBoost, JSON or the own form of CatBoost"
+        f"{os.fspath(path)} is none of the files that are imported: text of LightGBM, JSON or"
+        " UBJSON of XGBoost, JSON or the own form of CatBoost"
     )

@@ -87,7 +87,13 @@ class ImportedTrees(ProbabilityMixin, BaseRanker):
         self.n_jobs = n_jobs
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> NoReturn:
         """Raise an error: another library has fitted the model.
 
@@ -99,6 +105,10 @@ class ImportedTrees(ProbabilityMixin, BaseRanker):
             Not used.
         sample_weight : array-like of shape (n,), default=None
             Not used.
+        groups : array-like of shape (n,), default=None
+            Not used.
+        time : array-like of shape (n,), default=None
+            Not used.
 
         Raises
         ------
@@ -106,8 +116,8 @@ class ImportedTrees(ProbabilityMixin, BaseRanker):
             Always.
         """
         raise TypeError(
-            "an ImportedTrees holds a model that another library has fitted: fit it there and import"
-            " it again, or fit a GradientBoostingRanker"
+            "an ImportedTrees holds a model that another library has fitted: fit it there and"
+            " import it again, or fit a GradientBoostingRanker"
         )
 
     def _fit_model(self, context: FitContext) -> NoReturn:
@@ -146,7 +156,7 @@ class ImportedTrees(ProbabilityMixin, BaseRanker):
         """
         return self._fitted_model.n_leaves
 
-    @available_if(_has_probability)
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Estimate the probability of each class, as the other library does.
 
@@ -191,7 +201,9 @@ class ImportedTrees(ProbabilityMixin, BaseRanker):
             case "above_half":
                 text += ": the probability, less one half"
             case {"log_odds": slope}:
-                text += "; in log-odds" if slope == 1.0 else f"; log-odds are {rounded(slope)} of it"
+                text += (
+                    "; in log-odds" if slope == 1.0 else f"; log-odds are {rounded(slope)} of it"
+                )
         return [Section("Score", text)]
 
     def _size(self) -> str:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from math import isinf
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucrank import _core
 from aucrank._utils.params import check_int
 from aucrank.imported._imported_trees import ImportedTrees, imported
 from aucrank.imported._nodes import BELOW, KNOWN, Forest, NodeArrays
@@ -129,9 +129,7 @@ def from_lightgbm(model: Any, *, num_iteration: int | None = None) -> ImportedTr
     return from_text(text, classes=classes)
 
 
-def from_text(
-    text: str, *, classes: Any = None, num_iteration: int | None = None
-) -> ImportedTrees:
+def from_text(text: str, *, classes: Any = None, num_iteration: int | None = None) -> ImportedTrees:
     """Return the model of the text of a file; see `from_lightgbm`."""
     with malformed("this text is not a model of LightGBM that can be read"):
         return _LightgbmText(text, classes, num_iteration).ranker()
@@ -155,13 +153,12 @@ class _LightgbmText:
             raise ValueError("it does not begin with the line 'tree'")
         head, *trees = re.split(r"^Tree=[0-9]+\n", text, flags=re.MULTILINE)
         self._head = _fields(head)
-        last, found, self._tail = trees[-1].partition("end of trees") if trees else ("", "", "")
+        last, found, tail = (trees[-1] if trees else head).partition("end of trees")
         if not found:
-            if trees or "end of trees" not in text:
-                raise ValueError("it is cut short: there is no line 'end of trees'")
-            self._tail = text.partition("end of trees")[2]
+            raise ValueError("it is cut short: there is no line 'end of trees'")
         if trees:
             trees[-1] = last
+        self._tail = tail
         self._trees = trees[:num_iteration]
         self._classes = classes
 
@@ -202,7 +199,7 @@ class _LightgbmText:
             raise refuse(f"it has {len(classes)} classes", "models of two classes are imported")
         return imported(model, features, f"LightGBM, {objective}", classes)
 
-    def _levels(self, infos: Sequence[str]) -> dict[int, list[Any]]:
+    def _levels(self, infos: Sequence[str]) -> dict[int, Sequence[Any]]:
         """Return the categories of the categorical columns of a pandas frame, by position."""
         found = re.search(r"^pandas_categorical:(.*)$", self._tail, flags=re.MULTILINE)
         of_pandas = json.loads(found[1]) if found else None
@@ -234,7 +231,7 @@ def _numbers(fields: dict[str, str], name: str, length: int, dtype: Any) -> NDAr
 
 
 def _tree(
-    fields: dict[str, str], forest: Forest, levels: dict[int, list[Any]], n_features: int
+    fields: dict[str, str], forest: Forest, levels: dict[int, Sequence[Any]], n_features: int
 ) -> NodeArrays:
     if fields.get("is_linear", "0").strip() != "0":
         raise refuse("it is linear in its leaves", "fit with linear_tree=False")
@@ -311,10 +308,7 @@ def _sets(fields: dict[str, str]) -> list[NDArray[np.int64]]:
     if starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] != len(words):
         raise ValueError("cat_boundaries are not those of cat_threshold")
     bits = np.unpackbits(words.view(np.uint8), bitorder="little").reshape(-1, 32)
-    return [
-        np.flatnonzero(bits[start:end].ravel())
-        for start, end in zip(starts[:-1], starts[1:], strict=True)
-    ]
+    return [np.flatnonzero(bits[start:end].ravel()) for start, end in pairwise(starts)]
 
 
 def _set_category(
@@ -322,7 +316,7 @@ def _set_category(
     forest: Forest,
     place: int,
     codes: NDArray[np.int64],
-    levels: dict[int, list[Any]],
+    levels: dict[int, Sequence[Any]],
 ) -> None:
     """Make a node a test for categories: all others, and missing ones, go right."""
     nodes.missing_left[place] = False

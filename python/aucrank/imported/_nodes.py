@@ -151,7 +151,7 @@ class Forest:
         ModelFormatError
             If the nodes are not trees, or do not suit the columns.
         """
-        columns = {
+        columns: dict[str, NDArray[Any]] = {
             name: np.concatenate(
                 [getattr(tree, name) for tree in self.trees] or [np.zeros(0)], dtype=dtype
             )

@@ -49,7 +49,7 @@ def features_of(
         raise ValueError(f"{n_features} columns have {len(names)} names")
     if names is not None and len(set(names)) < len(names):
         raise ValueError("two columns have the same name")
-    if not 1 <= n_features:
+    if not n_features >= 1:
         raise ValueError("it has no columns")
     found = []
     for place in range(n_features):

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._data.schema import is_missing
-from aucrank.imported._imported_trees import ImportedTrees, imported
+from aucrank.imported._imported_trees import imported
 from aucrank.imported._nodes import BELOW, KNOWN, LEAF, Forest, NodeArrays
 from aucrank.imported._refusals import features_of
 from aucrank.imported._thresholds import at_most, single_at_most
@@ -39,10 +39,10 @@ def from_sklearn(model: Any) -> Any:
     -------
     ImportedTrees or sklearn.pipeline.Pipeline
         A fitted ranker; for a pipeline one with the same other steps, whose exports are those of
-        `PipelineExport`. The `decision_function` of gradient boosting is that of scikit-learn to the
-        last bit. That of trees and forests is the probability less one half, and their
-        `predict_proba` is that of scikit-learn to the last bit, where it uses one thread: it adds
-        the trees in an order that depends on its threads.
+        `PipelineExport`. The `decision_function` of gradient boosting is that of scikit-learn to
+        the last bit. That of trees and forests is the probability less one half, and their
+        `predict_proba` is that of scikit-learn to the last bit where it uses one thread: with
+        several, it adds the trees in any order.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _read_gradient_boosting(model: Any) -> _Read:
             f"its scores start from those of a {type(model.init_).__name__}: fit it with init=None"
             " or init='zero'"
         )
-    # The probability is the logistic function of the score, for exponential loss of twice the score.
+    # Log-odds are the score, for exponential loss twice the score.
     slope = 2.0 if model.loss == "exponential" else 1.0
     n_levels = [None] * model.n_features_in_
     return forest.model(n_levels, start=start, link={"log_odds": slope}), {}

@@ -100,7 +100,7 @@ class _UbjsonReader:
             if end > len(self._data):
                 raise IndexError(place)
             return np.frombuffer(self._data, dtype, count, place), end
-        values = []
+        values: list[Any] = []
         while self._goes_on(values, count, place, ord("]")):
             value, place = self._entry(kind, place, depth)
             values.append(value)

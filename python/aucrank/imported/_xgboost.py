@@ -5,12 +5,13 @@ import ctypes.util
 import json
 import os
 from collections.abc import Sequence
+from itertools import pairwise
 from math import log
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from aucrank._utils.params import check_choice, check_int
 from aucrank.imported._imported_trees import ImportedTrees, imported
@@ -56,9 +57,10 @@ def from_xgboost(
         estimator that stopped early, as its ``predict`` does, and all for a booster or a file, as
         ``Booster.predict`` does.
     precision : {"single", "double"}, default="single"
-        How trees are summed. "single" rounds each partial sum to 32 bits, as XGBoost does, and gives
-        its scores to the last bit; languages without such numbers, such as PMML, cannot express
-        it. "double" can be exported to all of them, and differs from XGBoost in the seventh digit.
+        How trees are summed. "single" rounds each partial sum to 32 bits, as XGBoost does, and
+        gives its scores to the last bit; languages without such numbers, such as PMML, cannot
+        express it. "double" can be exported to all of them, and differs from XGBoost in the seventh
+        digit.
 
     Returns
     -------
@@ -82,10 +84,10 @@ def from_xgboost(
 
     Notes
     -----
-    Files of XGBoost 1.0 to 3 are read. Values are compared in single precision, as there. Categories
-    that the model knows by name, from XGBoost 3.1 on, are matched by value; before, a category is
-    the whole part of a number: encode the columns as for XGBoost. Boosters "gbtree" and "dart", all
-    growth policies and monotone constraints are supported.
+    Files of XGBoost 1.0 to 3 are read. Values are compared in single precision, as there.
+    Categories that the model knows by name, from XGBoost 3.1 on, are matched by value; before, a
+    category is the whole part of a number: encode the columns as for XGBoost. Boosters "gbtree" and
+    "dart", all growth policies and monotone constraints are supported.
 
     Examples
     --------
@@ -178,8 +180,7 @@ class _XgboostDocument:
 
     def take_rounds(self, rounds: tuple[int, int]) -> None:
         """Leave out the trees of other rounds."""
-        first = check_int(rounds[0], "iteration_range", low=0)
-        end = check_int(rounds[1], "iteration_range", low=0)
+        first, end = (int(check_int(bound, "iteration_range", low=0) or 0) for bound in rounds)
         starts = self._model.get("iteration_indptr")
         if starts is None:
             each = int(self._model["gbtree_model_param"].get("num_parallel_tree", "1"))
@@ -240,7 +241,7 @@ class _XgboostDocument:
                 offsets = [int(offset) for offset in of_column["offsets"]]
                 if offsets != sorted(offsets) or offsets[0] != 0 or offsets[-1] != len(text):
                     raise ValueError(f"the categories of column {place} have no such places")
-                bounds = zip(offsets[:-1], offsets[1:], strict=True)
+                bounds = pairwise(offsets)
                 found[place] = [text[start:end].decode() for start, end in bounds]
             else:
                 found[place] = np.asarray(values).tolist()

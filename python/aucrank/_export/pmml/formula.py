@@ -32,8 +32,8 @@ from aucrank._export.formula import (
     Sum,
     Test,
     Tree,
-    no_single_sum,
     features_of,
+    no_single_sum,
 )
 from aucrank._export.pmml.document import (
     add,

@@ -254,3 +254,98 @@ impl ImportedTrees {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formula::{Rule, Test};
+    use crate::imported::ImportedNode;
+
+    /// Stumps `x0 < k` with values that no order of a sum gives but one.
+    fn stumps(n_trees: u32, of: impl Fn(f64) -> f64) -> Vec<ImportedTree> {
+        let leaf = |value| ImportedNode::Leaf { value: of(value), weight: 1.0 };
+        let stump = |tree: u32| {
+            let left = Rule::Below(f64::from(tree % 17));
+            let test = Test { feature: 0, left, missing_left: tree.is_multiple_of(2) };
+            let value = 0.1 + f64::from(tree) * 0.37;
+            let split = ImportedNode::Split { test, right: 2 };
+            ImportedTree::new(vec![split, leaf(value), leaf(-value / 3.0)])
+        };
+        (0..n_trees).map(stump).collect()
+    }
+
+    /// Enough rows for the form of trees that is for many rows.
+    fn values() -> Vec<f64> {
+        (0..600).map(|row| if row % 23 == 0 { f64::NAN } else { f64::from(row % 20) }).collect()
+    }
+
+    fn sum_of(tree: &ImportedTree, row: &[f64]) -> f64 {
+        Formula::Tree(tree.formula()).value(row).unwrap()
+    }
+
+    #[test]
+    fn trees_are_added_in_their_order_in_either_precision() {
+        let single = |value: f64| f64::from(value as f32);
+        for is_single in [false, true] {
+            let round = |value| if is_single { single(value) } else { value };
+            let trees = stumps(50, round);
+            let sum = ImportedSum { start: round(0.3), is_single, ..ImportedSum::default() };
+            let model = ImportedTrees::new(vec![None], trees.clone(), sum).unwrap();
+            let rows = values();
+            let columns = Columns::from_row_major(&rows, 1).unwrap();
+            let scores = model.score(&columns).unwrap();
+            for (row, score) in rows.chunks(1).zip(&scores) {
+                let add = |sum, tree| round(sum + sum_of(tree, row));
+                let expected = trees.iter().fold(sum.start, add);
+                assert_eq!(expected.to_bits(), score.to_bits());
+                let alone = Columns::from_row_major(row, 1).unwrap();
+                assert_eq!(model.score(&alone).unwrap(), [expected]);
+                assert_eq!(model.formula().value(row), Ok(expected));
+            }
+        }
+    }
+
+    #[test]
+    fn probabilities_follow_the_link() {
+        let rows = values();
+        let columns = Columns::from_row_major(&rows, 1).unwrap();
+        let of = |sum| ImportedTrees::new(vec![None], stumps(3, |v| v / 9.0), sum).unwrap();
+        let plain = ImportedSum::default();
+        assert_eq!(of(plain).probability(&columns), Err(RankError::NoProbability));
+        let odds = of(ImportedSum { link: ImportedLink::LogOdds(2.0), ..plain });
+        let found = odds.probability(&columns).unwrap();
+        for (score, rate) in odds.score(&columns).unwrap().into_iter().zip(found) {
+            assert!((rate - 1.0 / (1.0 + (-2.0 * score).exp())).abs() < 1e-15);
+        }
+        let link = ImportedLink::AboveHalf;
+        let mean = of(ImportedSum { link, divisor: 3.0, offset: -0.5, ..plain });
+        let found = mean.probability(&columns).unwrap();
+        for ((row, score), rate) in rows.chunks(1).zip(mean.score(&columns).unwrap()).zip(found) {
+            let sum = mean.trees().iter().fold(0.0, |sum, tree| sum + sum_of(tree, row));
+            assert_eq!([rate, score], [sum / 3.0, sum / 3.0 - 0.5]);
+            assert_eq!(mean.formula().value(row), Ok(score));
+        }
+    }
+
+    #[test]
+    fn sums_that_are_not_as_they_say_are_refused() {
+        let plain = ImportedSum::default();
+        let refused = |sum, trees| ImportedTrees::new(vec![None], trees, sum).unwrap_err();
+        let few = || stumps(2, |value| value);
+        for sum in [
+            ImportedSum { divisor: 0.0, ..plain },
+            ImportedSum { start: f64::NAN, ..plain },
+            ImportedSum { link: ImportedLink::AboveHalf, ..plain },
+            ImportedSum { link: ImportedLink::LogOdds(-1.0), ..plain },
+        ] {
+            assert!(!refused(sum, few()).is_empty());
+        }
+        let single = ImportedSum { is_single: true, ..plain };
+        assert!(refused(single, few()).ends_with("is not in single precision"));
+        let large = stumps(2, |_| f64::MAX);
+        assert_eq!(refused(plain, large), "the values of the trees are too large to be summed");
+        let leaf = ImportedNode::Leaf { value: f64::NAN, weight: 0.0 };
+        let tree = ImportedTree::new(vec![leaf]);
+        assert_eq!(refused(plain, vec![tree]), "tree 0: the value of node 0 is NaN");
+    }
+}

@@ -182,3 +182,83 @@ impl SavedImportedTree {
         Ok(ImportedTree::new(nodes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::formula::Rule;
+
+    /// The trees of a model.
+    #[derive(Debug, Serialize, Deserialize)]
+    #[serde(transparent)]
+    struct Trees(#[serde(with = "super")] Vec<ImportedTree>);
+
+    fn split(feature: usize, left: Rule, right: usize) -> ImportedNode {
+        ImportedNode::Split { test: Test { feature, left, missing_left: right == 4 }, right }
+    }
+
+    fn leaf(value: f64) -> ImportedNode {
+        ImportedNode::Leaf { value, weight: 2.5 }
+    }
+
+    fn ranges(bounds: &[f64], right: usize) -> ImportedNode {
+        let missing_left = right == 2;
+        ImportedNode::Ranges { feature: 1, bounds: bounds.into(), missing_left, right }
+    }
+
+    fn trees() -> Vec<ImportedTree> {
+        let one = vec![
+            split(1, Rule::Below(0.5), 4),
+            split(0, Rule::Levels(LevelSet::only([1, 3])), 3),
+            leaf(-0.1),
+            leaf(3.0),
+            ranges(&[-1.0, 2.0, 3.0], 6),
+            leaf(5e-324),
+            split(1, Rule::Known(true), 8),
+            leaf(1e300),
+            leaf(-0.0),
+        ];
+        let other = vec![ranges(&[-1.0, 2.0, 3.0], 2), leaf(1.0), leaf(-1.0)];
+        [one, other, vec![leaf(0.5)]].map(ImportedTree::new).to_vec()
+    }
+
+    #[test]
+    fn trees_are_read_as_they_were_written_to_the_last_bit() {
+        let text = serde_json::to_string(&Trees(trees())).unwrap();
+        let read = serde_json::from_str::<Trees>(&text).unwrap().0;
+        assert_eq!(format!("{read:?}"), format!("{:?}", trees()));
+        for tree in trees() {
+            tree.check(&[Some(5), None]).unwrap();
+        }
+        let found: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(found["ranges"], json!([[-1.0, 2.0, 3.0]]));
+        assert_eq!(found["trees"][0]["nodes"], "<=..R.k..");
+        assert_eq!(found["trees"][1]["nodes"], "L..");
+    }
+
+    #[test]
+    fn invalid_trees_are_refused() {
+        let with = |key: &str, value: Value| {
+            let mut found = serde_json::to_value(Trees(trees())).unwrap();
+            found["trees"][1][key] = value;
+            serde_json::from_value::<Trees>(found).unwrap_err().to_string()
+        };
+        let missing = "tree 1: a node is missing at the end";
+        let goes_on = "tree 1: a column goes on behind the last node";
+        for (found, expected) in [
+            (with("nodes", json!("")), missing),
+            (with("nodes", json!("L.")), missing),
+            (with("nodes", json!("L...")), "tree 1: nodes go on behind the last leaf"),
+            (with("nodes", json!("LL...")), "tree 1: a column ends before the last node"),
+            (with("ranges", json!([[1, 1]])), "tree 1: there are no ranges 1"),
+            (with("ranges", json!([[1, 0], [1, 0]])), goes_on),
+            (with("values", json!([1.0, 2.0, 3.0])), goes_on),
+            (with("weights", json!([1.0, 2.0, 3.0])), goes_on),
+            (with("weights", json!([1.0])), "tree 1: a column ends before the last node"),
+        ] {
+            assert_eq!(found, expected);
+        }
+    }
+}

@@ -225,3 +225,44 @@ fn in_ranges(feature: usize, bounds: &[f64], missing_left: bool) -> Condition {
         _ => Condition::Any(ranges),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formula::Formula;
+
+    /// The node that a test leads a value to, step by step.
+    fn leaf_of(routes: &[(Test, Targets)], row: &[f64]) -> usize {
+        let mut at = 0;
+        loop {
+            let (test, [left, right]) = &routes[at];
+            match if test.goes_left(row) { *left } else { *right } {
+                Ok(next) => at = next,
+                Err(leaf) => return leaf,
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_is_in_a_range_in_the_search_the_formula_and_by_definition() {
+        let all: Vec<f64> = (0..7).map(|bound| f64::from(bound) * 1.5 - 4.0).collect();
+        for n_bounds in 1..=all.len() {
+            for missing_left in [false, true] {
+                let bounds: Arc<[f64]> = all[..n_bounds].into();
+                let leaf = |value| ImportedNode::Leaf { value, weight: 0.0 };
+                let test = ImportedNode::Ranges { feature: 0, bounds, missing_left, right: 2 };
+                let tree = ImportedTree::new(vec![test, leaf(1.0), leaf(0.0)]);
+                tree.check(&[None]).unwrap();
+                let (routes, formula) = (tree.routes(), Formula::Tree(tree.formula()));
+                assert_eq!(routes.len(), n_bounds);
+                let edges = all.iter().flat_map(|&b| [b.next_down(), b, b.next_up()]);
+                for value in edges.chain([-1e300, 1e300, f64::NAN]) {
+                    let n_reached = all[..n_bounds].iter().filter(|&&b| value >= b).count();
+                    let is_inside = if value.is_nan() { missing_left } else { n_reached % 2 == 1 };
+                    assert_eq!(leaf_of(&routes, &[value]), usize::from(!is_inside));
+                    assert_eq!(formula.value(&[value]), Ok(f64::from(is_inside)));
+                }
+            }
+        }
+    }
+}
