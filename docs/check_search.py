@@ -28,6 +28,7 @@ ANSWERS = {
     "cross-validation": ("roc_statistics", "leaderboard"),
     "install": ("getting_started",),
     "coming from R": ("from_r", "from_proc"),
+    "import a model of LightGBM": ("model_already", "from_lightgbm"),
     "AutoScore": ("from_r", "additive", "small_models", "IntegerScore"),
     "scorecard": ("additive", "credit_risk", "Scorecard"),
     "scores of a vendor": ("scores",),

@@ -29,8 +29,11 @@ from aucrank import (
     ThresholdBinarizer,
     TreeRank,
     TwoSidedClassifier,
+    from_sklearn,
 )
+from aucrank.imported._lightgbm import from_text
 from aucrank.tree import CrossValidatedPruning, DyadicSplit, LeafRank, PenalizedPruning
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 CORPUS = Path(__file__).with_name("corpus")
 
@@ -159,6 +162,34 @@ def with_ratios(n: int) -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
     return frame.assign(debt=np.round(debt, 2), income=np.round(income, 2)), y
 
 
+#: Trees of LightGBM with a test of categories as whole numbers, and one for which 0 is missing.
+OF_LIGHTGBM = """tree
+version=v4
+num_class=1
+num_tree_per_iteration=1
+max_feature_idx=1
+objective=binary sigmoid:1
+feature_names=age city
+feature_infos=[18:90] 0:1:2:5
+
+Tree=0
+num_leaves=4
+num_cat=1
+split_feature=0 1 0
+threshold=40 0 -0.5
+decision_type=10 1 4
+left_child=1 -1 -3
+right_child=2 -2 -4
+leaf_value=-0.5 0.25 0.125 1e-3
+leaf_count=30 10 20 5
+cat_boundaries=0 1
+cat_threshold=38
+shrinkage=1
+
+end of trees
+"""
+
+
 def main() -> None:
     """Fit and save all of them."""
     X, y, weight = clients(160)
@@ -187,6 +218,9 @@ def main() -> None:
     # Weights change the unit of all sums; a transformer needs no labels.
     save("tree_rank_weighted", lambda: MODELS["tree_rank"].fit(X, y, sample_weight=weight))
     save("rimarc_weighted", lambda: MODELS["rimarc"].fit(X, y, sample_weight=weight))
+    save("imported_trees_ranges", lambda: from_text(OF_LIGHTGBM))
+    theirs = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=5, random_state=0)
+    save("imported_trees", lambda: from_sklearn(theirs.fit(X[["age", "city"]], labels)))
     save("threshold_binarizer_rows", lambda: MODELS["threshold_binarizer"].fit(X))
 
 

@@ -11,7 +11,8 @@ _OVERFLOW = _LARGEST + 2.0**103
 
 def at_most(thresholds: ArrayLike) -> NDArray[np.float64]:
     """Return t such that ``v < t`` where ``v <= threshold``, for doubles v."""
-    return np.nextafter(np.asarray(thresholds, dtype=np.float64), np.inf)
+    with np.errstate(over="ignore"):
+        return np.nextafter(np.asarray(thresholds, dtype=np.float64), np.inf)
 
 
 def single_below(thresholds: ArrayLike) -> NDArray[np.float64]:
@@ -22,7 +23,8 @@ def single_below(thresholds: ArrayLike) -> NDArray[np.float64]:
     the threshold is even.
     """
     high = np.asarray(thresholds, dtype=np.float32)
-    low = np.nextafter(high, np.float32(-np.inf))
+    with np.errstate(over="ignore"):
+        low = np.nextafter(high, np.float32(-np.inf))
     halfway = (low.astype(np.float64) + high.astype(np.float64)) / 2.0
     is_odd = (high.view(np.uint32) & 1).astype(bool)
     found = np.where(is_odd, np.nextafter(halfway, np.inf), halfway)
@@ -36,6 +38,7 @@ def single_at_most(thresholds: ArrayLike) -> NDArray[np.float64]:
     wide = np.asarray(thresholds, dtype=np.float64)
     with np.errstate(over="ignore"):
         near = wide.astype(np.float32)
-    # The greatest float that is not above the threshold.
-    below = np.where(near > wide, np.nextafter(near, np.float32(-np.inf)), near)
-    return single_below(np.nextafter(below.astype(np.float32), np.float32(np.inf)))
+        # The greatest float that is not above the threshold, and the one after it.
+        below = np.where(near > wide, np.nextafter(near, np.float32(-np.inf)), near)
+        after = np.nextafter(below.astype(np.float32), np.float32(np.inf))
+    return single_below(after)
