@@ -52,7 +52,8 @@ def main():
     theirs = least(lambda: booster.predict(new, raw_score=True, num_threads=1))
     report("LightGBM", theirs, least(lambda: ranker.decision_function(new)), seconds)
 
-    params = {"grow_policy": "lossguide", "max_leaves": options.leaves, "max_depth": 0, "nthread": 1}
+    params = {"grow_policy": "lossguide", "max_leaves": options.leaves, "max_depth": 0}
+    params["nthread"] = 1
     rows = xgboost.DMatrix(X, label=y, nthread=1)
     other = xgboost.train({"objective": "binary:logistic", **params}, rows, options.trees)
     seconds, ranker = least(lambda: aucrank.from_xgboost(other))

@@ -13,5 +13,5 @@ mod table;
 mod tree;
 
 pub use model::{ImportedLink, ImportedSum, ImportedTrees};
-pub use table::{NodeKind, NodeTable};
+pub use table::{ImportedKind, NodeTable};
 pub use tree::{ImportedNode, ImportedTree};

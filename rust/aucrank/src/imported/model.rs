@@ -17,9 +17,9 @@ use crate::tree::{LeafSums, SumOrder};
 ///
 /// ```
 /// use aucrank::data::Columns;
-/// use aucrank::imported::{ImportedNode, ImportedSum, ImportedTrees, NodeKind, NodeTable};
+/// use aucrank::imported::{ImportedNode, ImportedSum, ImportedTrees, ImportedKind, NodeTable};
 ///
-/// let [branch, leaf] = [NodeKind::Below as u8, NodeKind::Leaf as u8];
+/// let [branch, leaf] = [ImportedKind::Below as u8, ImportedKind::Leaf as u8];
 /// let table = NodeTable {
 ///     sizes: &[3],
 ///     kinds: &[branch, leaf, leaf],

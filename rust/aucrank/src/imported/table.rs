@@ -11,7 +11,7 @@ use crate::formula::{Rule, Test};
 /// For an example see [`ImportedTrees`](crate::imported::ImportedTrees).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum NodeKind {
+pub enum ImportedKind {
     /// A leaf; its number is its value.
     Leaf = 0,
     /// A number goes left if it is below the number of the node.
@@ -24,7 +24,7 @@ pub enum NodeKind {
     Known = 4,
 }
 
-impl NodeKind {
+impl ImportedKind {
     fn of(code: u8) -> Option<Self> {
         [Self::Leaf, Self::Below, Self::Levels, Self::Ranges, Self::Known]
             .into_iter()
@@ -39,7 +39,7 @@ impl NodeKind {
 pub struct NodeTable<'a> {
     /// Number of nodes of each tree; its first node is the root.
     pub sizes: &'a [u32],
-    /// A [`NodeKind`] for each node.
+    /// A [`ImportedKind`] for each node.
     pub kinds: &'a [u8],
     /// The feature that it tests; not read for a leaf.
     pub features: &'a [u32],
@@ -127,12 +127,12 @@ impl NodeTable<'_> {
         let (missing_left, place) = (self.missing_left[at], self.places[at] as usize);
         let split =
             |left| ImportedNode::Split { test: Test { feature, left, missing_left }, right: 0 };
-        Some(match NodeKind::of(self.kinds[at])? {
-            NodeKind::Leaf => ImportedNode::Leaf { value: number, weight: self.weights[at] },
-            NodeKind::Below => split(Rule::Below(number)),
-            NodeKind::Known => split(Rule::Known(number > 0.0)),
-            NodeKind::Levels => split(Rule::Levels(self.level_sets.get(place)?.clone())),
-            NodeKind::Ranges => {
+        Some(match ImportedKind::of(self.kinds[at])? {
+            ImportedKind::Leaf => ImportedNode::Leaf { value: number, weight: self.weights[at] },
+            ImportedKind::Below => split(Rule::Below(number)),
+            ImportedKind::Known => split(Rule::Known(number > 0.0)),
+            ImportedKind::Levels => split(Rule::Levels(self.level_sets.get(place)?.clone())),
+            ImportedKind::Ranges => {
                 let bounds = Arc::clone(self.ranges.get(place)?);
                 ImportedNode::Ranges { feature, bounds, missing_left, right: 0 }
             }

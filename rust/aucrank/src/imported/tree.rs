@@ -48,6 +48,9 @@ pub enum ImportedNode {
     },
 }
 
+/// Most tests on the way to a leaf: explanations and some exports recurse.
+const DEEPEST: usize = 500;
+
 /// Targets of a test: the number of a test of the tree, or of a leaf.
 pub(super) type Targets = [Result<usize, usize>; 2];
 
@@ -146,10 +149,14 @@ impl ImportedTree {
     ///
     /// A description of the fault.
     pub(super) fn check(&self, n_levels: &[Option<u32>]) -> Result<(), String> {
-        let mut next = vec![0];
+        // Nodes to come with their depths, the next one last.
+        let mut next = vec![(0, 0)];
         for (place, node) in self.nodes.iter().enumerate() {
-            if next.pop() != Some(place) {
+            let Some((_, depth)) = next.pop().filter(|(expected, _)| *expected == place) else {
                 return Err(format!("node {place} is not in its place"));
+            };
+            if depth > DEEPEST {
+                return Err(format!("node {place} is below {DEEPEST} others"));
             }
             let (suits, right) = match node {
                 ImportedNode::Split { test, right } => {
@@ -174,7 +181,7 @@ impl ImportedTree {
             if !suits {
                 return Err(format!("the question of node {place} suits no feature"));
             }
-            next.extend([*right, place + 1]);
+            next.extend([(*right, depth + 1), (place + 1, depth + 1)]);
         }
         if next.is_empty() { Ok(()) } else { Err("a node is missing at the end".to_owned()) }
     }
@@ -241,6 +248,22 @@ mod tests {
                 Err(leaf) => return leaf,
             }
         }
+    }
+
+    #[test]
+    fn a_tree_that_is_too_deep_is_refused() {
+        let chain = |n_tests: usize| {
+            let left = Rule::Below(0.5);
+            let test = Test { feature: 0, left, missing_left: false };
+            let split =
+                |place| ImportedNode::Split { test: test.clone(), right: 2 * n_tests - place };
+            let leaf = ImportedNode::Leaf { value: 0.0, weight: 0.0 };
+            let splits = (0..n_tests).map(split);
+            let leaves = (0..=n_tests).map(|_| leaf.clone());
+            ImportedTree::new(splits.chain(leaves).collect()).check(&[None])
+        };
+        assert_eq!(chain(DEEPEST), Ok(()));
+        assert_eq!(chain(DEEPEST + 1), Err("node 501 is below 500 others".to_owned()));
     }
 
     #[test]
