@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         SMartiRank,
         TwoSidedClassifier,
     )
-    from aucrank.ensemble import Compressed, RankingEnsemble, compress
+    from aucrank.ensemble import Compressed, RankingEnsemble, Recalibrated, compress, recalibrate
     from aucrank.imported import (
         ImportedTrees,
         from_catboost,
@@ -63,6 +63,7 @@ __all__ = [
     "RankOpt",
     "RankingEnsemble",
     "RankingForest",
+    "Recalibrated",
     "Report",
     "RuleList",
     "SMartiRank",
@@ -78,6 +79,7 @@ __all__ = [
     "from_sklearn",
     "from_xgboost",
     "load",
+    "recalibrate",
     "report",
     "show_versions",
 ]
@@ -87,9 +89,10 @@ _ROOMS = {
     "ColumnWarning": "aucrank._data.column_warnings",
     "Compressed": "aucrank.ensemble._compress",
     "ExportSizeWarning": "aucrank._export.sizes",
-    "Leaderboard": "aucrank._compare.leaderboard",
     "ImportedTrees": "aucrank.imported._imported_trees",
+    "Leaderboard": "aucrank._compare.leaderboard",
     "PipelineExport": "aucrank._base.pipeline_export",
+    "Recalibrated": "aucrank.ensemble._recalibrate",
     "Report": "aucrank._report.document",
     "compare": "aucrank._compare.leaderboard",
     "compress": "aucrank.ensemble._compress",
@@ -98,6 +101,7 @@ _ROOMS = {
     "from_sklearn": "aucrank.imported._sklearn",
     "from_xgboost": "aucrank.imported._xgboost",
     "load": "aucrank._base.persistence",
+    "recalibrate": "aucrank.ensemble._recalibrate",
     "report": "aucrank._report.document",
     "show_versions": "aucrank._show_versions",
 }

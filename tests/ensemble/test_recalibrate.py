@@ -18,6 +18,7 @@ from aucrank import (
     TreeRank,
     recalibrate,
 )
+from aucrank.cli import main
 from aucrank.metrics import at_prevalence, recalibration
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
@@ -61,7 +62,7 @@ def test_probabilities_are_recalibrated_and_the_ranking_stays(fitted, name, meth
     expected = recalibration(y, old, method=method)
     assert (found.source, found.method) == (type(ranker).__name__, expected.method)
     new = found.predict_proba(X)[:, 1]
-    np.testing.assert_allclose(new, expected.probability(old), atol=5e-4)
+    np.testing.assert_allclose(new, expected.probability(old), atol=1e-3)
     np.testing.assert_array_equal(found.steps_["gain"], expected.steps["gain"])
     before, after = ranker.decision_function(X), found.decision_function(X)
     order = np.argsort(before, kind="stable")
@@ -75,7 +76,7 @@ def test_probabilities_are_recalibrated_and_the_ranking_stays(fitted, name, meth
 
 
 @pytest.mark.parametrize("name", RANKERS)
-def test_it_is_saved_pickled_and_described(fitted, name, tmp_path):
+def test_it_is_saved_pickled_and_described(fitted, name, tmp_path, capsys):
     X, y = AWAY
     found = recalibrate(fitted[name], X, y, method="slope")
     found.save(tmp_path / "model.json")
@@ -86,21 +87,23 @@ def test_it_is_saved_pickled_and_described(fitted, name, tmp_path):
         np.testing.assert_array_equal(copy.predict_proba(X), found.predict_proba(X))
         for column in found.steps_:
             np.testing.assert_array_equal(copy.steps_[column], found.steps_[column])
-    text = str(found.describe())
-    assert f"the ranking of a {found.source}, with probabilities by 'slope'" in text
+    assert main(["describe", str(tmp_path / "model.json")]) == 0
+    said = f"the ranking of a {found.source}, with probabilities by 'slope'"
+    assert said in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("name", ["LinearRanker", "GradientBoostingRanker", "RankingEnsemble"])
 def test_log_odds_are_exported_with_their_probability(fitted, name):
     X, y = AWAY
     found = recalibrate(fitted[name], X, y, method="slope")
-    source = found.to_code("python", output="probability")
     names = {}
-    exec(compile(source, "model", "exec"), names)
-    rows = [dict(zip(("x0", "x1", "x2", "x3"), row, strict=True)) for row in X[:50].tolist()]
-    function = next(value for key, value in names.items() if callable(value) and key == "score")
-    got = [function(**row) for row in rows]
+    exec(compile(found.to_code("python", output="probability"), "score", "exec"), names)
+    got = [names["score"](row) for row in X[:50].tolist()]
     np.testing.assert_allclose(got, found.predict_proba(X[:50])[:, 1], rtol=1e-12)
+    names = {}
+    exec(compile(found.to_code("python"), "score", "exec"), names)
+    scores = [names["score"](row) for row in X[:50].tolist()]
+    np.testing.assert_array_equal(scores, found.decision_function(X[:50]))
 
 
 @pytest.mark.parametrize("name", RANKERS)
@@ -109,7 +112,7 @@ def test_a_prevalence_shifts_the_odds(fitted, name):
     found = recalibrate(ranker, prevalence=0.02, training_prevalence=0.4)
     old = ranker.predict_proba(X)[:, 1].clip(1e-7, 1 - 1e-7)
     expected = at_prevalence(old, training=0.4, use=0.02)
-    np.testing.assert_allclose(found.predict_proba(X)[:, 1], expected, atol=1e-5)
+    np.testing.assert_allclose(found.predict_proba(X)[:, 1], expected, atol=1e-4)
     assert (found.method, found.steps_) == ("prevalence", None)
 
 

@@ -37,9 +37,10 @@ META_ESTIMATORS = {
     "TwoSidedClassifier": "aucrank.boosting",
 }
 
-#: Rankers that other libraries have fitted: savable, but nothing that could be fitted.
-IMPORTED = {
+#: Rankers that are made of fitted models: savable, but nothing that could be fitted.
+MADE = {
     "ImportedTrees": "aucrank.imported",
+    "Recalibrated": "aucrank.ensemble",
 }
 
 
@@ -60,11 +61,11 @@ def get_estimator(name: str) -> type[Any]:
 
 def public_names() -> list[str]:
     """Return the names of all public estimators that can be fitted, in the order of the lists."""
-    return [name for name in _modules() if name not in IMPORTED]
+    return [name for name in _modules() if name not in MADE]
 
 
 def _modules() -> dict[str, str]:
-    return ESTIMATORS | TRANSFORMERS | META_ESTIMATORS | IMPORTED
+    return ESTIMATORS | TRANSFORMERS | META_ESTIMATORS | MADE
 
 
 def is_savable(name: str) -> bool:

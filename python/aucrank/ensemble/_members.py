@@ -6,6 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._base.external import (
@@ -19,6 +21,7 @@ from aucrank._base.fit_context import FitContext
 from aucrank._base.fit_progress import FitProgress
 from aucrank._base.ranker import BaseRanker
 from aucrank._data.sample import Sample
+from aucrank._data.schema import column_label
 from aucrank.boosting import GradientBoostingRanker
 
 #: Parameters that an ensemble sets for all of its members, with their required values.
@@ -52,11 +55,16 @@ def check_members(members: Any) -> list[tuple[str, Any]]:
     for name, ranker in found:
         if names.count(name) > 1:
             raise ValueError(f"members has two of the name {name!r}")
+        if isinstance(ranker, FrozenEstimator):
+            check_is_fitted(ranker)
         if is_external(ranker):
             check_ranker(ranker, f"member {name!r}")
             continue
-        if ranker._family == "ensemble":
+        frozen = frozen_ranker(ranker)
+        if (frozen or ranker)._family == "ensemble":
             raise TypeError(f"member {name!r} is an ensemble itself")
+        if frozen is not None:
+            continue
         params = ranker.get_params(deep=False)
         for parameter, needed in _OF_THE_ENSEMBLE.items():
             if parameter in params and not _is(params[parameter], needed):
@@ -72,8 +80,23 @@ def _is(value: Any, needed: Any) -> bool:
     return isinstance(value, type(needed)) and bool(value == needed)
 
 
+def frozen_ranker(ranker: Any) -> BaseRanker | None:
+    """Return the fitted ranker of aucrank that is to be used as it is; None for any other member.
+
+    Parameters
+    ----------
+    ranker : estimator
+        A member; `sklearn.frozen.FrozenEstimator` around a fitted one is not fitted again.
+    """
+    if not isinstance(ranker, FrozenEstimator):
+        return None
+    inner = ranker.estimator
+    return inner if isinstance(inner, BaseRanker) else None
+
+
 def is_external(ranker: Any) -> bool:
     """Whether the core cannot hold a member: it is, or uses, an estimator of another package."""
+    ranker = frozen_ranker(ranker) or ranker
     if isinstance(ranker, KeepsModels):
         return ranker._external_estimator() is not None
     return not isinstance(ranker, BaseRanker)
@@ -129,6 +152,9 @@ def member_of(
     verbose : int
         The ``verbose`` of a ranker of aucrank.
     """
+    frozen = frozen_ranker(ranker)
+    if frozen is not None and not is_external(frozen):
+        return _FrozenMember(frozen, name, sample)
     if not is_external(ranker):
         return OwnMember(ranker, sample, classes, verbose)
     if sample.weight is not None:
@@ -181,6 +207,52 @@ class OwnMember:
 
     def finish(self, models: Sequence[_core.Model]) -> Sequence[_core.Model]:
         return models
+
+
+class _FrozenMember:
+    """A fitted ranker of aucrank, whose model is the same without any fold."""
+
+    def __init__(self, ranker: BaseRanker, name: str, sample: Sample):
+        self._model = ranker._model
+        self._sample = sample
+        own, others = ranker._schema.features, sample.schema.features
+        if len(own) != len(others):
+            raise ValueError(
+                f"member {name!r} was fitted to {len(own)} columns, but X has {len(others)}"
+            )
+        for place, (feature, other) in enumerate(zip(own, others, strict=True)):
+            label = column_label(other.name, place)
+            if None not in (feature.name, other.name) and feature.name != other.name:
+                raise ValueError(
+                    f"member {name!r} was fitted to a column {feature.name!r} where X has {label}"
+                )
+            if feature.levels != other.levels:
+                raise ValueError(
+                    f"member {name!r} was fitted to other categories of column {label} than X has:"
+                    " pass a categorical column with all of them, in the order of their values"
+                )
+
+    def fit(
+        self, rows: NDArray[np.intp], seed: int, n_threads: int, end: float | None
+    ) -> _core.Model:
+        return self._model
+
+    @property
+    def fits_folds(self) -> bool:
+        return False
+
+    def fit_folds(
+        self, of_row: NDArray[np.intp], n_folds: int, seed: int, n_threads: int, end: float | None
+    ) -> Sequence[tuple[_core.Model, _core.Model]]:
+        raise NotImplementedError("there is nothing to fit")
+
+    def ask(
+        self, model: _core.Model, rows: NDArray[np.intp], n_threads: int
+    ) -> NDArray[np.float64]:
+        return model.score(self._sample.take(rows).columns, n_threads)
+
+    def finish(self, models: Sequence[_core.Model]) -> Sequence[_core.Model]:
+        return models[:1]
 
 
 class _ExternalMember:

@@ -88,7 +88,9 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         Estimators by name, instead of those of the preset: rankers of aucrank, whose ``n_jobs`` and
         ``verbose`` are those of the ensemble, and any of scikit-learn with ``decision_function``
         (preferred) or ``predict_proba``. The latter receive ``X`` unchanged. They are cloned, never
-        fitted themselves, and each ``random_state`` is set from that of the ensemble.
+        fitted themselves, and each ``random_state`` is set from that of the ensemble. A fitted one
+        in a ``sklearn.frozen.FrozenEstimator``, such as an imported model, is used as it is: pass
+        rows that it was not fitted to, or it gets too much weight.
     n_folds : int or "auto", default="auto"
         Number of folds, at least 2; fewer if a class has fewer distinct rows. "auto" is 5.
     shrinkage : float, default=1.0

@@ -294,7 +294,7 @@ def recalibrate(
     >>> model = LinearRanker().fit(X, y)
     >>> elsewhere = recalibrate(model, prevalence=0.02, training_prevalence=y.mean())
     >>> round(float(model.predict_proba(X[20:21])[0, 1]), 3)
-    0.003
+    0.008
     >>> bool(elsewhere.predict_proba(X[20:21])[0, 1] < 0.001)
     True
     """
