@@ -114,7 +114,10 @@ def test_a_file_gives_the_model_of_the_booster(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"objective": "multiclass", "num_class": 3}, "it has 3 classes: models of two classes"),
+        (
+            {"objective": "multiclass", "num_class": 3},
+            "it has 3 classes: models with one score a row",
+        ),
         ({"linear_tree": True}, "tree 0: it is linear in its leaves: fit with linear_tree=False"),
     ],
 )

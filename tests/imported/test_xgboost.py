@@ -125,6 +125,13 @@ def test_files_give_the_model_of_the_booster(tmp_path, ending):
     assert found._to_document() == from_xgboost(theirs)._to_document()
 
 
+def test_another_mark_of_missing_values_is_refused():
+    X, y = training_rows(200)
+    theirs = xgboost.XGBClassifier(n_estimators=1, n_jobs=1, missing=-999.0).fit(X, y)
+    with pytest.raises(ModelFormatError, match=r"its missing values are -999.0: fit it with"):
+        from_xgboost(theirs)
+
+
 def refused(document, tmp_path, message):
     path = tmp_path / "model.json"
     path.write_text(document if isinstance(document, str) else json.dumps(document))

@@ -110,7 +110,9 @@ class _CatboostDocument:
         self._document = document
         self._scale, biases = document.get("scale_and_bias", (1.0, [0.0]))
         if len(biases) != 1:
-            raise refuse(f"it has {len(biases)} classes", "models of two classes are imported")
+            raise refuse(
+                f"it has {len(biases)} classes", "models with one score a row are imported"
+            )
         self._bias = biases[0]
         infos = document["features_info"]
         for kind in ("text_features", "embedding_features"):
@@ -177,7 +179,9 @@ class _CatboostDocument:
             how["link"] = {"log_odds": 1.0}
         classes = (info.get("class_params") or {}).get("class_names") or None
         if classes is not None and len(classes) != 2:
-            raise refuse(f"it has {len(classes)} classes", "models of two classes are imported")
+            raise refuse(
+                f"it has {len(classes)} classes", "models with one score a row are imported"
+            )
         model = forest.model([None if f.levels is None else len(f.levels) for f in features], **how)
         return imported(model, features, f"CatBoost, {loss}", classes)
 
@@ -229,7 +233,9 @@ class _CatboostDocument:
             else:
                 value = node["value"]
                 if isinstance(value, list):
-                    raise refuse("it has several classes", "models of two classes are imported")
+                    raise refuse(
+                        "it has several classes", "models with one score a row are imported"
+                    )
                 nodes.numbers[place] = value
                 nodes.weights[place] = max(float(node.get("weight", 0.0)), 0.0)
         return nodes

@@ -151,7 +151,8 @@ class _LightgbmText:
     def __init__(self, text: str, classes: Any, num_iteration: int | None) -> None:
         if not text.startswith("tree"):
             raise ValueError("it does not begin with the line 'tree'")
-        head, *trees = re.split(r"^Tree=[0-9]+\n", text, flags=re.MULTILINE)
+        # An expression in place of the text takes as long as all else.
+        head, *trees = text.split("\nTree=")
         self._head = _fields(head)
         last, found, tail = (trees[-1] if trees else head).partition("end of trees")
         if not found:
@@ -169,7 +170,7 @@ class _LightgbmText:
             raise refuse(f"it has version {version}", f"{' and '.join(_VERSIONS)} are read")
         n_classes = max(int(head["num_class"]), int(head["num_tree_per_iteration"]))
         if n_classes > 1:
-            raise refuse(f"it has {n_classes} classes", "models of two classes are imported")
+            raise refuse(f"it has {n_classes} classes", "models with one score a row are imported")
         n_features = int(head["max_feature_idx"]) + 1
         names: list[str] | None = head["feature_names"].split(" ")
         infos = head["feature_infos"].split(" ")
@@ -196,7 +197,9 @@ class _LightgbmText:
         model = forest.model([None if f.levels is None else len(f.levels) for f in features], **how)
         classes = self._classes
         if classes is not None and len(classes) != 2:
-            raise refuse(f"it has {len(classes)} classes", "models of two classes are imported")
+            raise refuse(
+                f"it has {len(classes)} classes", "models with one score a row are imported"
+            )
         return imported(model, features, f"LightGBM, {objective}", classes)
 
     def _levels(self, infos: Sequence[str]) -> dict[int, Sequence[Any]]:

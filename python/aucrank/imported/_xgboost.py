@@ -85,6 +85,7 @@ def from_xgboost(
     Notes
     -----
     Files of XGBoost 1.0 to 3 are read. Values are compared in single precision, as there.
+    A booster does not know which number its training matrix took for missing; here it is NaN.
     Categories that the model knows by name, from XGBoost 3.1 on, are matched by value; before, a
     category is the whole part of a number: encode the columns as for XGBoost. Boosters "gbtree" and
     "dart", all growth policies and monotone constraints are supported.
@@ -105,6 +106,11 @@ def from_xgboost(
     booster = model
     if hasattr(model, "get_booster"):
         booster, classes = model.get_booster(), getattr(model, "classes_", None)
+        missing = getattr(model, "missing", None)
+        if missing is not None and missing == missing:
+            raise refuse(
+                f"its missing values are {missing!r}", "fit it with missing=nan, and NaN for these"
+            )
         best = booster.attr("best_iteration")
         if iteration_range is None and best is not None:
             iteration_range = (0, int(best) + 1)
@@ -173,7 +179,7 @@ class _XgboostDocument:
         n_targets = int(self._params.get("num_target", "1"))
         if n_classes > 2 or n_targets > 1 or any(self._model["tree_info"]):
             several = f"{n_classes} classes" if n_classes > 1 else f"{n_targets} targets"
-            raise refuse(f"it has {several}", "models of two classes are imported")
+            raise refuse(f"it has {several}", "models with one score a row are imported")
         self._trees = self._model["trees"]
         if self._factors is not None and len(self._factors) != len(self._trees):
             raise ValueError(f"{len(self._trees)} trees have {len(self._factors)} weights")
@@ -211,7 +217,9 @@ class _XgboostDocument:
         model = forest.model([None if f.levels is None else len(f.levels) for f in features], **how)
         classes = self._classes
         if classes is not None and len(classes) != 2:
-            raise refuse(f"it has {len(classes)} classes", "models of two classes are imported")
+            raise refuse(
+                f"it has {len(classes)} classes", "models with one score a row are imported"
+            )
         return imported(model, features, f"XGBoost {self._version}, {objective}", classes)
 
     def _start(self, objective: str) -> float:
@@ -286,7 +294,7 @@ def _tree(
     factor: np.float32 | None,
 ) -> NodeArrays:
     if int(tree["tree_param"].get("size_leaf_vector", "1")) > 1:
-        raise refuse("it has several targets", "models of two classes are imported")
+        raise refuse("it has several targets", "models with one score a row are imported")
     n_nodes = len(tree["left_children"])
     left = _column(tree, "left_children", n_nodes, np.int64)
     right = _column(tree, "right_children", n_nodes, np.int64)
