@@ -208,7 +208,9 @@ impl<'a> Walk<'a> {
                 });
             }
             Formula::Sum(terms) | Formula::SingleSum(terms) => {
-                terms.iter().for_each(|term| self.add(term, factor));
+                for term in terms {
+                    self.add(term, factor);
+                }
             }
             Formula::Product { factor: own, of } => self.add(of, factor * own),
             Formula::StepsOf { of, .. } => {

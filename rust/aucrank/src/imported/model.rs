@@ -101,6 +101,7 @@ impl ImportedSum {
         sum / self.divisor * self.factor + self.offset
     }
 
+    #[expect(clippy::float_cmp, reason = "the offset is exactly this")]
     fn check(self) -> Result<(), String> {
         let numbers = [self.start, self.divisor, self.factor, self.offset];
         if !numbers.iter().all(|number| number.is_finite()) || self.divisor <= 0.0 {
@@ -119,6 +120,7 @@ impl ImportedSum {
 }
 
 /// Whether a number has single precision.
+#[expect(clippy::float_cmp, reason = "that it is the same number is what is asked")]
 fn is_single(number: f64) -> bool {
     f64::from(number as f32) == number
 }
@@ -207,6 +209,7 @@ impl ImportedTrees {
 
     /// The score as a formula.
     #[must_use]
+    #[expect(clippy::float_cmp, reason = "only exactly 1 changes nothing")]
     pub fn formula(&self) -> Formula {
         let ImportedSum { start, is_single, divisor, factor, offset, .. } = self.0.sum;
         let start = (start != 0.0).then_some(Formula::Constant(start));

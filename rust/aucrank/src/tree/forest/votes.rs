@@ -261,7 +261,9 @@ impl LeafSums {
         if let [sum] = sums {
             ends.resize(self.n_trees, 0);
             self.scorer.ends_of_row(tile, ends);
-            ends.iter().for_each(|&end| self.order.add(sum, self.values[end as usize]));
+            for &end in &*ends {
+                self.order.add(sum, self.values[end as usize]);
+            }
             return true;
         }
         ends.resize(sums.len(), 0);
