@@ -121,10 +121,11 @@ def test_databases_give_the_same_bits_or_say_why_not(made):
 
 def test_postgres_gives_the_same_bits(made, postgres):
     ranker, new, scores, _ = made
-    types = ", ".join(f'"{c}" {"text" if new[c].dtype == object else "float8"}' for c in new)
+    kinds = ["float8" if of.levels is None else "text" for of in ranker._schema.features]
+    types = ", ".join(f'"{c}" {kind}' for c, kind in zip(new, kinds, strict=True))
     postgres.execute("DROP TABLE IF EXISTS imported")
     postgres.execute(f"CREATE TABLE imported (place integer, {types})")
-    marks = ", ".join(["%s"] * (1 + new.shape[1]))
+    marks = ", ".join(["%s", *(f"%s::{kind}" for kind in kinds)])
     rows = [[place, *row] for place, row in enumerate(plain_rows(new))]
     postgres.cursor().executemany(f"INSERT INTO imported VALUES ({marks})", rows)
     query = f"SELECT {ranker.to_sql('postgres')} FROM imported ORDER BY place"
