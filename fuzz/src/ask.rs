@@ -313,6 +313,10 @@ impl Asking<'_> {
                     self.scores("round", |columns| model.round_values(columns, round))?;
                 }
             }
+            Model::ImportedTrees(model) => {
+                self.scores("probability", |columns| model.probability(columns))?;
+                self.about_model("trees", || model.trees().len())?;
+            }
             Model::Ensemble(model) => self.about_ensemble(model)?,
             Model::TwoSided(model) => self.about(model.ranker())?,
         }

@@ -250,7 +250,7 @@ impl ImportedTrees {
             largest += tree.values().fold(0.0, |largest, value| value.abs().max(largest));
         }
         let limit = if sum.is_single { f64::from(f32::MAX) } else { f64::MAX };
-        let score = largest * sum.factor.abs().max(1.0) + sum.offset.abs();
+        let score = (largest / sum.divisor) * sum.factor.abs().max(1.0) + sum.offset.abs();
         if largest > limit || !score.is_finite() || (sum.is_single && !is_single(sum.start)) {
             return Err("the values of the trees are too large to be summed".to_owned());
         }
@@ -345,8 +345,10 @@ mod tests {
         }
         let single = ImportedSum { is_single: true, ..plain };
         assert!(refused(single, few()).ends_with("is not in single precision"));
-        let large = stumps(2, |_| f64::MAX);
-        assert_eq!(refused(plain, large), "the values of the trees are too large to be summed");
+        let too_large = "the values of the trees are too large to be summed";
+        assert_eq!(refused(plain, stumps(2, |_| f64::MAX)), too_large);
+        let tiny = ImportedSum { divisor: 1e-300, ..plain };
+        assert_eq!(refused(tiny, stumps(2, |_| 1e200)), too_large);
         let leaf = ImportedNode::Leaf { value: f64::NAN, weight: 0.0 };
         let tree = ImportedTree::new(vec![leaf]);
         assert_eq!(refused(plain, vec![tree]), "tree 0: the value of node 0 is NaN");
