@@ -120,7 +120,7 @@ impl ImportedSum {
 }
 
 /// Whether a number has single precision.
-#[expect(clippy::float_cmp, reason = "that it is the same number is what is asked")]
+#[expect(clippy::float_cmp, reason = "whether it is the very same number")]
 fn is_single(number: f64) -> bool {
     f64::from(number as f32) == number
 }
