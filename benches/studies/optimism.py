@@ -1,7 +1,7 @@
 """How near figures without new data come to those of new rows, on real data sets.
 
     python -m benches.studies.optimism DATA_FOLDER [DATA_FOLDER ...] [--rows 500] [--draws 3]
-        [--out FILE]
+        [--sets adult gusto] [--out FILE]
 
 A folder holds one Parquet file a set: columns and a 0/1 column `target`. A draw of rows is what an
 analyst has; all other rows of the set judge the fit to it. For each model and way, the mean over
@@ -83,6 +83,7 @@ def main():
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--sets", nargs="*")
     parser.add_argument("--out", type=Path, default=Path("optimism.jsonl"))
     args = parser.parse_args()
     done = {}
@@ -91,7 +92,7 @@ def main():
         done = {tuple(line["key"]): line["found"] for line in lines}
     rows = []
     for folder in args.folders:
-        for name, (X, y) in load_all(folder, 20_000, None).items():
+        for name, (X, y) in load_all(folder, 20_000, args.sets).items():
             if args.rows > MOST_SHARE * len(y) or min(y.mean(), 1 - y.mean()) * args.rows < 25:
                 continue
             for model in MODELS:

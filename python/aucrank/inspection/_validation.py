@@ -143,8 +143,8 @@ def validate(
     :func:`aucrank.metrics.calibration_curve`: what is to be added to the log-odds, and their
     factor.
 
-    The bootstrap needs fits that do not know their training rows by heart. A regression or a
-    scorecard is corrected well by 200 resamples. A forest, a booster with many leaves or a nearest
+    The bootstrap needs fits that do not know their training rows by heart. A regression on few
+    columns is corrected well by 200 resamples. A forest, a booster with many leaves or a nearest
     neighbour ranks the rows that it has seen almost without a mistake; two thirds of all rows are
     in its resample, so that "all rows" are hardly new and the optimism is too small: take the
     cross-validation there.
