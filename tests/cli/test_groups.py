@@ -94,7 +94,7 @@ def test_a_gap_is_in_days_or_in_the_numbers_of_the_column(rows, capsys, are_date
         "--drop", "patient", "--models", "LinearRanker", "--no-peers", "--json", "board.json",
     )  # fmt: skip
     assert status == 0
-    assert "models fitted to rows at least 3" in out
+    assert "models fitted to rows more than 3" in out
     expected = compare(
         rows[["x", "z"]], rows["bad"], peers=False, models=["LinearRanker"], random_state=0,
         time=days if are_dates else rows["day"], gap=gap,

@@ -286,7 +286,7 @@ def test_rows_of_a_fit_are_a_gap_away_from_those_that_it_ranks(unit, gap):
         assert held_out == set(range(10 * fold, 10 * fold + 10))
         near = set(range(10 * fold - 2, 10 * fold + 12))
         assert fitted == set(range(40)) - near
-    assert "at least 2" in board.to_html()
+    assert "more than 2" in board.to_html()
 
 
 def test_a_group_has_the_time_of_its_latest_row():

@@ -80,7 +80,7 @@ def deal(
     seed : int
         Seed of the folds, if ``cv`` is a number.
     gap : float, timedelta or None, default=None
-        How far in time the rows that a model is fitted to are from those that it ranks.
+        How far in time the rows that a model is fitted to are from those that it ranks, and more.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def _dealt_by_time(
     says = (
         f"{n_folds} ranges of time"
         + (", groups kept together" if sample.groups is not None else "")
-        + ("" if distance is None else f", models fitted to rows at least {gap} away")
+        + ("" if distance is None else f", models fitted to rows more than {gap} away")
     )
     return RepeatedFolds(_by_repeat(pairs, sample.positive), says)
 

@@ -203,10 +203,10 @@ def compare(
         must be a number. For a panel, such as customers by months, leave ``groups`` out: most
         groups would be in the latest range, which raises an error.
     gap : float, timedelta or None, default=None
-        How far in time the rows that a model is fitted to are, at least, from the range that it
-        ranks: a number, or a timedelta if times are dates. For outcomes that are known later, such
-        as a default within a year: rows just before a range would tell what happens in it. Not for
-        a `Dataset`.
+        Rows that are nearer in time than this to a range, or as near, are left out of the fit that
+        ranks it: a number, or a timedelta if times are dates. For outcomes that are known later,
+        such as a default within a year: rows just before a range would tell what happens in it. Not
+        for a `Dataset`.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns are categorical, as for the rankers of this package: by their type, or by
         position, name or mask. It is not passed to your own estimators.

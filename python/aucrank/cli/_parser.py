@@ -211,8 +211,8 @@ def _add_compare(commands: "argparse._SubParsersAction[Any]") -> None:
         "--gap",
         type=above_zero,
         metavar="DAYS",
-        help="with --time: how far the rows of a fit are, at least, from the range that it ranks, "
-        "in days, or in the numbers of COL if it holds numbers (default: not at all)",
+        help="with --time: rows this near to a range, or nearer, are left out of the fit that "
+        "ranks it, in days, or in the numbers of COL if it holds numbers (default: none are)",
     )
     parser.add_argument(
         "--repeats",

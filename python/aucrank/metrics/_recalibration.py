@@ -209,7 +209,9 @@ def recalibration(
             else "separate the classes, or are all the same"
         )
         raise ValueError(f"y_prob cannot be recalibrated by {method!r}: the probabilities {reason}")
-    rows = [_judged(name, units, old, check_seed(random_state)) for name in _METHODS[1:]]
+    # The same folds for all steps.
+    seed = check_seed(random_state)
+    rows = [_judged(name, units, old, seed) for name in _METHODS[1:]]
     without = rows[0][3]
     steps = Table(
         method=np.array(_METHODS[1:], dtype=object),
