@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
@@ -22,7 +21,9 @@ from aucrank._data.table import Table
 from aucrank._export.links import AboveHalf, Curve, Link, LogOdds, StepLink
 from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.numbers import rounded
-from aucrank.metrics._recalibration import Isotonic, Line, recalibration, shift_of_prevalence
+
+if TYPE_CHECKING:
+    from aucrank.metrics._recalibration import Step
 
 #: Log-odds at which a curve follows those of a probability: their distance is .05, and so that of
 #: the curve from the true log-odds below .001.
@@ -298,6 +299,9 @@ def recalibrate(
     >>> bool(elsewhere.predict_proba(X[20:21])[0, 1] < 0.001)
     True
     """
+    # The statistics are imported here, since a file of such a ranker is read without them.
+    from aucrank.metrics._recalibration import Line, recalibration, shift_of_prevalence
+
     if not isinstance(ranker, BaseRanker):
         raise TypeError(
             f"ranker must be a fitted ranker of aucrank, got a {type(ranker).__name__}: pass"
@@ -313,7 +317,7 @@ def recalibrate(
     if prevalence is not None:
         if training_prevalence is None:
             raise ValueError("prevalence needs training_prevalence, that of the rows of the fit")
-        step: Line | Isotonic = Line(shift_of_prevalence(training_prevalence, prevalence), 1.0)
+        step: Step = Line(shift_of_prevalence(training_prevalence, prevalence), 1.0)
         taken, steps = "prevalence", None
     else:
         if y is None or X is None:
@@ -338,20 +342,15 @@ def recalibrate(
     return recalibrated
 
 
-def _changed(
-    ranker: BaseRanker, step: Line | Isotonic
-) -> tuple[_core.Ensemble, _core.Calibration | None]:
+def _changed(ranker: BaseRanker, step: Step) -> tuple[_core.Ensemble, _core.Calibration | None]:
     """Return the model with new scores, and the curve of its probabilities where it has one."""
     link = ranker._link()
-    if isinstance(link, LogOdds) and isinstance(step, Line):
-        return _scaled(ranker, step.slope, step.intercept), None
+    below, above = step.ends
+    if isinstance(link, LogOdds) and not len(step.bends):
+        return _scaled(ranker, below, float(step.log_odds(np.zeros(1))[0])), None
     knots, slopes = _old_curve(ranker, link, step)
     new = step.log_odds(knots[:, 1])
-    if isinstance(step, Line):
-        ends = (slopes[0] * step.slope, slopes[1] * step.slope)
-    else:
-        below, above = step.curve.slopes()
-        ends = (slopes[0] * below, slopes[1] * above)
+    ends = (slopes[0] * below, slopes[1] * above)
     # Rounding may order two of them wrongly.
     rising = np.maximum.accumulate(new)
     curve, cut = _core.calibration_through(
@@ -361,7 +360,7 @@ def _changed(
 
 
 def _old_curve(
-    ranker: BaseRanker, link: Link | None, step: Line | Isotonic
+    ranker: BaseRanker, link: Link | None, step: Step
 ) -> tuple[NDArray[np.float64], tuple[float, float]]:
     """Return knots of scores and old log-odds, and the slopes beyond them."""
     match link:
@@ -373,10 +372,12 @@ def _old_curve(
             scores, log_odds = map(np.array, calibration.knots())
             slopes = calibration.slopes()
         case AboveHalf():
-            scores, log_odds = expit(_KNOTS) - 0.5, _KNOTS
+            scores, log_odds = 1 / (1 + np.exp(-_KNOTS)) - 0.5, _KNOTS
             slopes = (_LEAST_SLOPE, _LEAST_SLOPE)
         case StepLink(scores, probabilities):
-            log_odds = logit(probabilities).clip(-_MOST_LOG_ODDS, _MOST_LOG_ODDS)
+            with np.errstate(divide="ignore"):
+                log_odds = np.log(probabilities) - np.log1p(-probabilities)
+            log_odds = log_odds.clip(-_MOST_LOG_ODDS, _MOST_LOG_ODDS)
             slopes = (_LEAST_SLOPE, _LEAST_SLOPE)
         case _:
             raise ValueError(
@@ -384,10 +385,9 @@ def _old_curve(
                 " that its score cannot carry new ones: recalibrate its probabilities by"
                 " aucrank.metrics.recalibration"
             )
-    if isinstance(step, Isotonic) and not isinstance(link, StepLink):
+    if len(step.bends) and not isinstance(link, StepLink):
         # Where the new curve bends, seen from the old scores.
-        bends = np.asarray(step.curve.knots()[0]) + step.cut
-        scores, log_odds = _with_bends(scores, log_odds, slopes, bends)
+        scores, log_odds = _with_bends(scores, log_odds, slopes, step.bends)
     return np.column_stack([scores, log_odds]), slopes
 
 

@@ -38,6 +38,16 @@ class Line:
     intercept: float
     slope: float
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Slopes below and above all bends."""
+        return self.slope, self.slope
+
+    @property
+    def bends(self) -> NDArray[np.float64]:
+        """Old log-odds at which it bends."""
+        return np.empty(0)
+
     def log_odds(self, old: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return new log-odds."""
         return self.intercept + self.slope * old
@@ -49,6 +59,16 @@ class Isotonic:
 
     curve: _core.Calibration
     cut: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Slopes below and above all bends."""
+        return self.curve.slopes()
+
+    @property
+    def bends(self) -> NDArray[np.float64]:
+        """Old log-odds at which it bends."""
+        return np.asarray(self.curve.knots()[0]) + self.cut
 
     def log_odds(self, old: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return new log-odds."""

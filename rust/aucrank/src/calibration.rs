@@ -178,7 +178,7 @@ impl Calibration {
         // Finite even for the largest scores.
         let cut = cut.clamp(f64::MIN / 4.0, f64::MAX / 4.0);
         let mut found = Self { scores: vec![0.0], log_odds: vec![0.0], slopes };
-        if knots.len() == 1 && slopes[0] == slopes[1] {
+        if knots.len() == 1 && slopes[0].to_bits() == slopes[1].to_bits() {
             return (found, cut); // Of one line, a single knot is enough.
         }
         let moved = || knots.iter().map(|&(score, log_odds)| (score - cut, log_odds));
@@ -436,7 +436,7 @@ mod tests {
             };
             for pair in knots.windows(2) {
                 close(pair[0].0, pair[0].1);
-                close((pair[0].0 + pair[1].0) / 2.0, (pair[0].1 + pair[1].1) / 2.0);
+                close(pair[0].0.midpoint(pair[1].0), pair[0].1.midpoint(pair[1].1));
             }
             let (first, last) = (knots[0], knots[knots.len() - 1]);
             close(first.0 - 3.0, first.1 - 1.5);
