@@ -74,7 +74,7 @@ def test_an_option_has_one_long_name():
 
 def test_o_is_the_file_that_a_command_writes():
     of_file = [action for _, action in options() if "-o" in action.option_strings]
-    assert len(of_file) == 5
+    assert len(of_file) == 6
     for action in of_file:
         assert (action.option_strings, action.metavar) == (["-o", "--output"], "FILE")
         assert action.help.startswith("file to write: ")

@@ -8,7 +8,7 @@ from aucrank.cli._errors import UsageError
 
 #: Options that name input files, and output files. The store of `compare` rejects other files by
 #: itself.
-INPUTS = ("data", "model", "against", "train", "resume")
+INPUTS = ("data", "model", "against", "source", "train", "resume")
 OUTPUTS = ("output", "json", "csv", "report")
 
 
@@ -66,4 +66,4 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _option(name: str) -> str:
-    return {"data": "DATA", "model": "MODEL"}.get(name, f"--{name}")
+    return {"data": "DATA", "model": "MODEL", "source": "FILE"}.get(name, f"--{name}")

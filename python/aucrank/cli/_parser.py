@@ -488,7 +488,7 @@ def _add_import(commands: "argparse._SubParsersAction[Any]") -> None:
         "by their content, without these libraries; CatBoost reads its own form. All other "
         "commands then take the saved model.",
     )
-    parser.add_argument("model", metavar="FILE", help="file that the other library saved")
+    parser.add_argument("source", metavar="FILE", help="file that the other library saved")
     parser.add_argument(
         "--precision",
         choices=("single", "double"),
