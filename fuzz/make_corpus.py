@@ -30,6 +30,7 @@ from aucrank import (
     TreeRank,
     TwoSidedClassifier,
     from_sklearn,
+    recalibrate,
 )
 from aucrank.imported._lightgbm import from_text
 from aucrank.tree import CrossValidatedPruning, DyadicSplit, LeafRank, PenalizedPruning
@@ -221,6 +222,8 @@ def main() -> None:
     save("imported_trees_ranges", lambda: from_text(OF_LIGHTGBM))
     theirs = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=5, random_state=0)
     save("imported_trees", lambda: from_sklearn(theirs.fit(X[["age", "city"]], labels)))
+    ranker = TreeRank(**SMALL, pruning=None).fit(X, labels)
+    save("recalibrated", lambda: recalibrate(ranker, X, labels, method="isotonic"))
     save("threshold_binarizer_rows", lambda: MODELS["threshold_binarizer"].fit(X))
 
 
