@@ -101,8 +101,30 @@ fn a_stored_model_of_any_family_scores_the_same_bits() {
             None => assert!(document.model.clone().with_threshold(0.5).is_err(), "{name}"),
         }
     }
+    // Models of other libraries have columns and scores of their own.
+    families.insert("imported_trees");
     assert_eq!(families, all_families());
     assert_eq!(opaque_parts, [("tree_rank_dyadic".to_owned(), Opaque::Cubes)]);
+}
+
+#[test]
+fn a_stored_model_of_another_library_has_the_scores_of_that_library() {
+    let Some(folder) = folder() else { return };
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let stored: Value = serde_json::from_str(&read("imported_v5_scores.json")).unwrap();
+    let numbers = |values: &Value| -> Vec<f64> {
+        values.as_array().unwrap().iter().map(|v| v.as_f64().unwrap_or(f64::NAN)).collect()
+    };
+    let rows: Vec<Vec<f64>> = stored["rows"].as_array().unwrap().iter().map(numbers).collect();
+    let values = rows.concat();
+    let columns = Columns::from_row_major(&values, rows[0].len()).unwrap();
+    for (name, scores) in stored["scores"].as_object().unwrap() {
+        let document = Document::from_json(&read(&format!("imported_v5_{name}.json"))).unwrap();
+        let family = document.model.family();
+        assert_eq!(family.as_model().tag(), "imported_trees");
+        assert_eq!(document.score(&columns), Ok(numbers(scores)), "{name}");
+        assert_eq!(family.formula().values(&columns).unwrap(), numbers(scores), "{name}");
+    }
 }
 
 #[test]
