@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import RandomState
@@ -12,15 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base.fit_context import FitContext
+from aucrank._base.made_ranker import MadeRanker
 from aucrank._base.persistence import Header
-from aucrank._base.ranker import BaseRanker, ProbabilityMixin
-from aucrank._base.summary import Section, less
+from aucrank._base.ranker import BaseRanker
+from aucrank._base.summary import Section
 from aucrank._data.labels import match_labels
 from aucrank._data.table import Table
 from aucrank._export.links import AboveHalf, Curve, Link, LogOdds, StepLink
 from aucrank._utils.keywords import suggests_keywords
-from aucrank._utils.numbers import rounded
 
 if TYPE_CHECKING:
     from aucrank.metrics._recalibration import Step
@@ -38,7 +37,7 @@ _LEAST_SLOPE = 1e-3
 _STEPS = ("method", "intercept", "slope", "log_loss", "brier", "gain", "standard_error", "p_value")
 
 
-class Recalibrated(ProbabilityMixin, BaseRanker):
+class Recalibrated(MadeRanker):
     """A ranker with its old ranking and new probabilities, as :func:`recalibrate` returns it.
 
     It is fitted, and scores, explains and exports like any ranker of aucrank.
@@ -80,6 +79,10 @@ class Recalibrated(ProbabilityMixin, BaseRanker):
     """
 
     _family: ClassVar[str] = "ensemble"
+    _refusal = (
+        "a Recalibrated holds a ranker that was fitted before: fit that one, and call"
+        " recalibrate again"
+    )
     _model: _core.Ensemble
 
     def __init__(
@@ -88,43 +91,6 @@ class Recalibrated(ProbabilityMixin, BaseRanker):
         self.source = source
         self.method = method
         self.n_jobs = n_jobs
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        time: ArrayLike | None = None,
-    ) -> NoReturn:
-        """Raise an error: a fitted ranker was recalibrated.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            Not used.
-        y : array-like of shape (n,)
-            Not used.
-        sample_weight : array-like of shape (n,), default=None
-            Not used.
-        groups : array-like of shape (n,), default=None
-            Not used.
-        time : array-like of shape (n,), default=None
-            Not used.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
-        raise TypeError(
-            "a Recalibrated holds a ranker that was fitted before: fit that one, and call"
-            " recalibrate again"
-        )
-
-    def _fit_model(self, context: FitContext) -> NoReturn:
-        self.fit(None)
 
     @property
     def steps_(self) -> Table | None:
@@ -192,10 +158,6 @@ class Recalibrated(ProbabilityMixin, BaseRanker):
 
     def _summary(self) -> list[Section]:
         text = f"the ranking of a {self.source}, with probabilities by {self.method!r}"
-        if "_calibration" not in self.__dict__ and self._model.models(0):
-            intercept = self._model.intercept
-            text += f"; log-odds: {rounded(self._model.factors()[0])} of its score"
-            text += less(-intercept) if intercept else ""
         if self.steps_ is None:
             return [Section("Recalibration", text)]
         return [Section("Recalibration", text, self.steps_)]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base.fit_context import FitContext
-from aucrank._base.ranker import BaseRanker, ProbabilityMixin
+from aucrank._base.made_ranker import MadeRanker
 from aucrank._base.summary import Section, less
 from aucrank._data.schema import Feature, Schema
 from aucrank._export.formula import Logistic, Product
@@ -25,7 +24,7 @@ def _has_probability(ranker: "ImportedTrees") -> bool:
     return not ranker.__sklearn_is_fitted__() or ranker._sum["link"] != "none"
 
 
-class ImportedTrees(ProbabilityMixin, BaseRanker):
+class ImportedTrees(MadeRanker):
     """A sum of trees that another library has learned.
 
     It comes from `from_lightgbm`, `from_xgboost`, `from_catboost` or `from_sklearn`, is fitted, and
@@ -80,48 +79,15 @@ class ImportedTrees(ProbabilityMixin, BaseRanker):
     """
 
     _family: ClassVar[str] = "imported_trees"
+    _refusal = (
+        "an ImportedTrees holds a model that another library has fitted: fit it there and"
+        " import it again, or fit a GradientBoostingRanker"
+    )
     _model: _core.ImportedTrees
 
     def __init__(self, *, source: str = "", n_jobs: int | None = None) -> None:
         self.source = source
         self.n_jobs = n_jobs
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        time: ArrayLike | None = None,
-    ) -> NoReturn:
-        """Raise an error: another library has fitted the model.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            Not used.
-        y : array-like of shape (n,)
-            Not used.
-        sample_weight : array-like of shape (n,), default=None
-            Not used.
-        groups : array-like of shape (n,), default=None
-            Not used.
-        time : array-like of shape (n,), default=None
-            Not used.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
-        raise TypeError(
-            "an ImportedTrees holds a model that another library has fitted: fit it there and"
-            " import it again, or fit a GradientBoostingRanker"
-        )
-
-    def _fit_model(self, context: FitContext) -> NoReturn:
-        self.fit(None)
 
     @property
     def _fitted_model(self) -> _core.ImportedTrees:

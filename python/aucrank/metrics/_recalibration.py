@@ -13,6 +13,7 @@ from scipy.special import chdtrc, expit
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from aucrank import _core
+from aucrank._data.scores import row_probabilities
 from aucrank._data.table import Table
 from aucrank._utils.keywords import suggests_keywords
 from aucrank._utils.params import check_seed
@@ -125,9 +126,7 @@ class Recalibration:
         ValueError
             If a probability is missing or not from 0 to 1.
         """
-        rows = np.asarray(y_prob)
-        none = Units.of_rows(np.zeros(len(rows), dtype=bool), None, None)
-        old = none.probabilities(y_prob, "y_prob")
+        old = _probabilities(y_prob)
         return np.asarray(expit(self._step.log_odds(log_odds_of(old))))
 
 
@@ -294,11 +293,14 @@ def at_prevalence(y_prob: ArrayLike, *, training: float, use: float) -> NDArray[
     [0.01, 0.0833]
     """
     shift = shift_of_prevalence(training, use)
-    rows = np.asarray(y_prob)
-    none = Units.of_rows(np.zeros(len(rows), dtype=bool), None, None)
-    old = none.probabilities(y_prob, "y_prob")
+    old = _probabilities(y_prob)
     factor = math.exp(shift)
     return np.asarray(old * factor / (old * factor + (1 - old)))
+
+
+def _probabilities(y_prob: ArrayLike) -> NDArray[np.float64]:
+    """Return probabilities of rows without labels."""
+    return row_probabilities(y_prob, "y_prob", len(np.asarray(y_prob)), "y_prob")
 
 
 def shift_of_prevalence(training: float, use: float) -> float:
