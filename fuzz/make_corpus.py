@@ -29,6 +29,7 @@ from aucrank import (
     ThresholdBinarizer,
     TreeRank,
     TwoSidedClassifier,
+    from_coefficients,
     from_sklearn,
     recalibrate,
 )
@@ -222,6 +223,7 @@ def main() -> None:
     save("imported_trees_ranges", lambda: from_text(OF_LIGHTGBM))
     theirs = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=5, random_state=0)
     save("imported_trees", lambda: from_sklearn(theirs.fit(X[["age", "city"]], labels)))
+    save("imported_linear", lambda: from_coefficients({"age": 0.05, "spent, €": -1e-3}))
     ranker = TreeRank(**SMALL, pruning=None).fit(X, labels)
     save("recalibrated", lambda: recalibrate(ranker, X, labels, method="isotonic"))
     save("threshold_binarizer_rows", lambda: MODELS["threshold_binarizer"].fit(X))

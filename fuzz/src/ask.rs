@@ -317,6 +317,9 @@ impl Asking<'_> {
                 self.scores("probability", |columns| model.probability(columns))?;
                 self.about_model("trees", || model.trees().len())?;
             }
+            Model::ImportedLinear(model) => {
+                self.scores("probability", |columns| model.probability(columns))?;
+            }
             Model::Ensemble(model) => self.about_ensemble(model)?,
             Model::TwoSided(model) => self.about(model.ranker())?,
         }

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     )
     from aucrank.ensemble import Compressed, RankingEnsemble, Recalibrated, compress, recalibrate
     from aucrank.imported import (
+        ImportedLinear,
         ImportedTrees,
         from_catboost,
+        from_coefficients,
         from_lightgbm,
         from_sklearn,
         from_xgboost,
@@ -52,6 +54,7 @@ __all__ = [
     "Compressed",
     "ExportSizeWarning",
     "GradientBoostingRanker",
+    "ImportedLinear",
     "ImportedTrees",
     "IntegerScore",
     "Leaderboard",
@@ -75,6 +78,7 @@ __all__ = [
     "compare",
     "compress",
     "from_catboost",
+    "from_coefficients",
     "from_lightgbm",
     "from_sklearn",
     "from_xgboost",
@@ -89,6 +93,7 @@ _ROOMS = {
     "ColumnWarning": "aucrank._data.column_warnings",
     "Compressed": "aucrank.ensemble._compress",
     "ExportSizeWarning": "aucrank._export.sizes",
+    "ImportedLinear": "aucrank.imported._imported_linear",
     "ImportedTrees": "aucrank.imported._imported_trees",
     "Leaderboard": "aucrank._compare.leaderboard",
     "PipelineExport": "aucrank._base.pipeline_export",
@@ -97,6 +102,7 @@ _ROOMS = {
     "compare": "aucrank._compare.leaderboard",
     "compress": "aucrank.ensemble._compress",
     "from_catboost": "aucrank.imported._catboost",
+    "from_coefficients": "aucrank.imported._imported_linear",
     "from_lightgbm": "aucrank.imported._lightgbm",
     "from_sklearn": "aucrank.imported._sklearn",
     "from_xgboost": "aucrank.imported._xgboost",

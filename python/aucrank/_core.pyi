@@ -402,6 +402,17 @@ class _Nodes(Protocol):
     level_sets: list[list[int]]
     ranges: list[list[float]]
 
+@final
+class ImportedLinear(Model):
+    @property
+    def coefficients(self) -> NDArray[np.float64]: ...
+    @property
+    def intercept(self) -> float: ...
+    def link(self) -> str: ...
+
+def build_imported_linear(
+    coefficients: list[float], intercept: float, link: str
+) -> ImportedLinear: ...
 def build_imported_trees(n_levels: list[int | None], sum: str, nodes: _Nodes) -> ImportedTrees: ...
 
 @final

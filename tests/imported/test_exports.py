@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from aucrank import ModelFormatError, from_sklearn, load
 from aucrank.cli import main
-from aucrank.imported import ImportedTrees, import_file
+from aucrank.imported import ImportedLinear, ImportedTrees, import_file
 from aucrank.inspection import shapley_values
+from aucrank.metrics import recalibration
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 
 from tests.common.hostile_rows import hostile_rows, training_rows
 from tests.common.json_formula import score
@@ -51,6 +53,7 @@ def from_catboost(X, y):
 
 MAKERS = {
     "LightGBM": lambda X, y: from_lightgbm(frame_of(X), y),
+    "LightGBM, a steep sigmoid": lambda X, y: from_lightgbm(X, y, sigmoid=2.5),
     "LightGBM, zero is missing": lambda X, y: from_lightgbm(X, y, zero_as_missing=True),
     "XGBoost": lambda X, y: from_xgboost(frame_of(X), y),
     "XGBoost, double": lambda X, y: from_xgboost(frame_of(X), y, precision="double"),
@@ -60,6 +63,7 @@ MAKERS = {
             frame_of(X), y
         )
     ),
+    "logistic regression": lambda X, y: from_sklearn(LogisticRegression().fit(np.nan_to_num(X), y)),
     "forest": lambda X, y: from_sklearn(
         RandomForestClassifier(15, max_depth=6, random_state=0).fit(X, y)
     ),
@@ -72,6 +76,10 @@ def made(request):
     X, y = training_rows()
     ranker = MAKERS[request.param](X, y)
     rows = hostile_rows(ranker, X, 250)
+    if isinstance(ranker, ImportedLinear):
+        # Missing values are errors here, and NULL or NaN elsewhere. PostgreSQL raises an error if a
+        # product underflows, and means of a background leave no digits beside 1e38.
+        rows = np.round(np.clip(np.nan_to_num(rows), -1e6, 1e6), 9)
     new = pd.DataFrame(rows, columns=ranker._schema.shown_names)
     if ranker._schema.has_categories:
         drawn = np.random.default_rng(0).choice(["Z", None, *LETTERS], len(new))
@@ -85,7 +93,7 @@ def plain_rows(new):
 
 
 def is_single(ranker):
-    return ranker._sum["is_single"]
+    return isinstance(ranker, ImportedTrees) and ranker._sum["is_single"]
 
 
 def test_a_saved_model_and_a_pickle_give_the_same_bits(made, tmp_path):
@@ -146,7 +154,7 @@ def test_code_gives_the_same_bits(made, language, tmp_path):
 def test_onnxruntime_gives_the_same_bits(made):
     onnxruntime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
-    ranker, new, scores, _ = made
+    ranker, new, scores, given = made
     session = onnxruntime.InferenceSession(ranker.to_onnx(inputs="columns").SerializeToString())
     feeds = {
         node.name: new[[node.name]].fillna("").to_numpy(dtype=object)
@@ -154,8 +162,19 @@ def test_onnxruntime_gives_the_same_bits(made):
         else new[[node.name]].to_numpy(dtype=np.float64)
         for node in session.get_inputs()
     }
-    (found,) = session.run(["score"], feeds)
+    found, rates = session.run(["score", "probabilities"], feeds)
     assert_array_equal(found.ravel(), scores)
+    assert_allclose(rates, ranker.predict_proba(given), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("method", ["intercept", "slope", "isotonic"])
+def test_log_odds_that_are_a_multiple_of_the_score_are_recalibrated(method):
+    ranker = MAKERS["LightGBM, a steep sigmoid"](*training_rows())
+    X, y = training_rows(seed=2)
+    rates = ranker.predict_proba(X)[:, 1]
+    expected = recalibration(y, rates, method=method).probability(rates)
+    found = aucrank.recalibrate(ranker, X, y, method=method).predict_proba(X)[:, 1]
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_json_and_pmml_give_the_score(made):
@@ -184,6 +203,7 @@ def test_a_report_has_the_area_of_the_imported_model(made, tmp_path):
     ranker, _, _, _ = made
     X, y = training_rows()
     given = frame_of(X) if ranker._schema.has_categories else X
+    given = np.nan_to_num(X) if isinstance(ranker, ImportedLinear) else given
     aucrank.report(ranker, given, y).save(tmp_path / "page.html")
     assert f"{ranker.score(given, y):.4f}" in (tmp_path / "page.html").read_text()
 

@@ -22,3 +22,12 @@ def test_a_stored_model_of_another_library_scores_the_same_bits(name, tmp_path):
     model.save(tmp_path / "again.json")
     again, before = (json.loads(at.read_text()) for at in (tmp_path / "again.json", path))
     assert again["body"] == before["body"]
+
+
+def test_a_stored_equation_gives_its_weighted_sum():
+    model = load(GOLDEN / "imported_v5_equation.json")
+    rows = np.array([[40.0, 1.0], [64.0, 0.0], [0.0, -2.0]])
+    # Exact in binary numbers.
+    expected = rows @ [0.0625, 0.75] - 5.0
+    assert_array_equal(model.decision_function(rows), expected)
+    assert_array_equal(model.predict_proba(rows)[:, 1], 1 / (1 + np.exp(-expected)))

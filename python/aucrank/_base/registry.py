@@ -40,6 +40,7 @@ META_ESTIMATORS = {
 #: Rankers that are made of fitted models: savable, but nothing that could be fitted.
 MADE = {
     "ImportedTrees": "aucrank.imported",
+    "ImportedLinear": "aucrank.imported",
     "Recalibrated": "aucrank.ensemble",
 }
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from aucrank.imported._city_hash import category_hash
-from aucrank.imported._imported_trees import ImportedTrees, imported
+from aucrank.imported._imported_ranker import imported
+from aucrank.imported._imported_trees import ImportedTrees
 from aucrank.imported._nodes import BELOW, Forest, NodeArrays
 from aucrank.imported._refusals import features_of, malformed, refuse
 from aucrank.imported._thresholds import single_at_most
@@ -183,7 +184,7 @@ class _CatboostDocument:
                 f"it has {len(classes)} classes", "models with one score a row are imported"
             )
         model = forest.model([None if f.levels is None else len(f.levels) for f in features], **how)
-        return imported(model, features, f"CatBoost, {loss}", classes)
+        return imported(ImportedTrees, model, features, f"CatBoost, {loss}", classes)
 
     def _symmetric_tree(self, tree: Any, forest: Forest) -> NodeArrays:
         """Return a tree all of whose nodes of a level have the same test.

@@ -1,30 +1,18 @@
 """ImportedTrees: a model of another library as a fitted ranker."""
 
 import json
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
-from aucrank._base.made_ranker import MadeRanker
 from aucrank._base.summary import Section, less
-from aucrank._data.schema import Feature, Schema
-from aucrank._export.formula import Logistic, Product
-from aucrank._export.links import AboveHalf, Link, LogOdds, OwnFormula
 from aucrank._utils.numbers import rounded
 from aucrank._utils.words import plural
+from aucrank.imported._imported_ranker import ImportedRanker
 
 
-def _has_probability(ranker: "ImportedTrees") -> bool:
-    """Return whether scores have probabilities, which an unfitted ranker may turn out to have."""
-    return not ranker.__sklearn_is_fitted__() or ranker._sum["link"] != "none"
-
-
-class ImportedTrees(MadeRanker):
+class ImportedTrees(ImportedRanker):
     """A sum of trees that another library has learned.
 
     It comes from `from_lightgbm`, `from_xgboost`, `from_catboost` or `from_sklearn`, is fitted, and
@@ -85,10 +73,6 @@ class ImportedTrees(MadeRanker):
     )
     _model: _core.ImportedTrees
 
-    def __init__(self, *, source: str = "", n_jobs: int | None = None) -> None:
-        self.source = source
-        self.n_jobs = n_jobs
-
     @property
     def _fitted_model(self) -> _core.ImportedTrees:
         check_is_fitted(self)
@@ -122,32 +106,8 @@ class ImportedTrees(MadeRanker):
         """
         return self._fitted_model.n_leaves
 
-    @available_if(_has_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Estimate the probability of each class, as the other library does.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the columns of the model.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, 2)
-            Columns in the order of ``classes_``; the second is above 1/2 exactly where `predict`
-            is positive.
-        """
-        return super().predict_proba(X)
-
-    def _link(self) -> Link | None:
-        match self._sum["link"]:
-            case "above_half":
-                return AboveHalf()
-            case {"log_odds": 1.0}:
-                return LogOdds()
-            case {"log_odds": slope}:
-                return OwnFormula(Logistic(Product(slope, self._score_formula())))
-        return None
+    def _link_of_scores(self) -> Any:
+        return self._sum["link"]
 
     def _summary(self) -> list[Section]:
         how = self._sum
@@ -161,42 +121,9 @@ class ImportedTrees(MadeRanker):
             text += f", times {rounded(how['factor'])}"
         if how["offset"]:
             text += less(-how["offset"])
-        match how["link"]:
-            case "none":
-                text += "; it ranks, and has no probability"
-            case "above_half":
-                text += ": the probability, less one half"
-            case {"log_odds": slope}:
-                text += (
-                    "; in log-odds" if slope == 1.0 else f"; log-odds are {rounded(slope)} of it"
-                )
+        text += self._said_of_probabilities()
         return [Section("Score", text)]
 
     def _size(self) -> str:
         of_trees = plural(self.n_trees_, "tree")
         return f"{of_trees}, {plural(self.n_leaves_, 'leaf', 'leaves')}"
-
-
-def imported(
-    model: _core.ImportedTrees,
-    features: Sequence[Feature],
-    source: str,
-    classes: ArrayLike | None = None,
-) -> ImportedTrees:
-    """Return a fitted ranker around a model of the core.
-
-    Parameters
-    ----------
-    model : _core.ImportedTrees
-        The model.
-    features : sequence of Feature
-        Its columns.
-    source : str
-        What it was before.
-    classes : array-like of shape (2,) or None
-        Its labels; None for 0 and 1.
-    """
-    ranker = ImportedTrees(source=source)
-    labels = np.array([0, 1] if classes is None else classes)
-    ranker._set_fitted(labels, Schema(tuple(features)), model)
-    return ranker

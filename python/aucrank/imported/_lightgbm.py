@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._utils.params import check_int
-from aucrank.imported._imported_trees import ImportedTrees, imported
+from aucrank.imported._imported_ranker import imported
+from aucrank.imported._imported_trees import ImportedTrees
 from aucrank.imported._nodes import BELOW, KNOWN, Forest, NodeArrays
 from aucrank.imported._refusals import features_of, malformed, refuse
 from aucrank.imported._thresholds import at_most
@@ -200,7 +201,7 @@ class _LightgbmText:
             raise refuse(
                 f"it has {len(classes)} classes", "models with one score a row are imported"
             )
-        return imported(model, features, f"LightGBM, {objective}", classes)
+        return imported(ImportedTrees, model, features, f"LightGBM, {objective}", classes)
 
     def _levels(self, infos: Sequence[str]) -> dict[int, Sequence[Any]]:
         """Return the categories of the categorical columns of a pandas frame, by position."""

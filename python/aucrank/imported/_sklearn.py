@@ -1,4 +1,4 @@
-"""Models of scikit-learn: trees, forests, gradient boosting, and pipelines that end in them."""
+"""Models of scikit-learn: trees, forests, boosting, linear ones, and pipelines that end in them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -13,36 +15,49 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.linear_model import (
+    LogisticRegression,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    SGDClassifier,
+)
 from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._data.schema import is_missing
-from aucrank.imported._imported_trees import imported
+from aucrank.imported._imported_linear import ImportedLinear, weighted_sum
+from aucrank.imported._imported_ranker import ImportedRanker, imported
+from aucrank.imported._imported_trees import ImportedTrees
 from aucrank.imported._nodes import BELOW, KNOWN, LEAF, Forest, NodeArrays
 from aucrank.imported._refusals import features_of
 from aucrank.imported._thresholds import at_most, single_at_most
 
 
 def from_sklearn(model: Any) -> Any:
-    """Return a tree model of scikit-learn as a fitted ranker with the same scores.
+    """Return a model of scikit-learn as a fitted ranker with the same scores.
 
     Parameters
     ----------
     model : estimator
         A fitted ``HistGradientBoostingClassifier``, ``GradientBoostingClassifier``,
-        ``RandomForestClassifier``, ``ExtraTreesClassifier`` or ``DecisionTreeClassifier`` of two
-        classes, or a ``Pipeline`` that ends in one of them.
+        ``RandomForestClassifier``, ``ExtraTreesClassifier`` or ``DecisionTreeClassifier``;
+        a fitted ``LogisticRegression``, ``LogisticRegressionCV``, ``LinearDiscriminantAnalysis``,
+        ``SGDClassifier``, ``RidgeClassifier``, ``RidgeClassifierCV`` or ``LinearSVC``; or a
+        ``Pipeline`` that ends in one of them. Of two classes.
 
     Returns
     -------
-    ImportedTrees or sklearn.pipeline.Pipeline
+    ImportedTrees, ImportedLinear or sklearn.pipeline.Pipeline
         A fitted ranker; for a pipeline one with the same other steps, whose exports are those of
         `PipelineExport`. The `decision_function` of gradient boosting is that of scikit-learn to
         the last bit. That of trees and forests is the probability less one half, and their
         `predict_proba` is that of scikit-learn to the last bit where it uses one thread: with
-        several, it adds the trees in any order.
+        several, it adds the trees in any order. That of linear models is a sum in the order of
+        the columns, which scikit-learn leaves to a library of linear algebra: the two agree up to
+        the rounding of their terms.
 
     Raises
     ------
@@ -58,7 +73,9 @@ def from_sklearn(model: Any) -> Any:
     Categories of ``HistGradientBoostingClassifier`` are matched by value; one that was not seen in
     its fit is missing, as there. Trees and forests, and ``GradientBoostingClassifier``, compare
     numbers in single precision, as they do. Where scikit-learn raises an error for missing values,
-    since it had none in its fit, a value here goes to the side that it stores.
+    since it had none in its fit, a value here goes to the side that it stores. Linear models raise
+    that error, too. Their probabilities are those of a logistic regression, of a discriminant
+    analysis, and of ``SGDClassifier(loss="log_loss")``; others only rank.
 
     Examples
     --------
@@ -91,12 +108,13 @@ def from_sklearn(model: Any) -> Any:
     features = features_of(
         None if names is None else list(map(str, names)), levels, model.n_features_in_
     )
-    return imported(
-        core, features, f"scikit-learn {sklearn.__version__}, {type(model).__name__}", classes
-    )
+    is_linear = isinstance(core, _core.ImportedLinear)
+    cls: type[ImportedRanker] = ImportedLinear if is_linear else ImportedTrees
+    source = f"scikit-learn {sklearn.__version__}, {type(model).__name__}"
+    return imported(cls, core, features, source, classes)
 
 
-_Read = tuple[_core.ImportedTrees, dict[int, Sequence[Any]]]
+_Read = tuple[_core.ImportedTrees | _core.ImportedLinear, dict[int, Sequence[Any]]]
 
 
 def _plain_tree(tree: Any, values: NDArray[np.float64]) -> NodeArrays:
@@ -195,10 +213,26 @@ def _hist_tree(
     return nodes
 
 
+def _read_linear(model: Any, *, is_log_odds: bool) -> _Read:
+    # Sparse after `sparsify`.
+    weights = model.coef_.toarray() if issparse(model.coef_) else model.coef_
+    weights = np.asarray(weights, dtype=np.float64).ravel()
+    # One number, or an array of one; 0.0 without an intercept.
+    intercept = float(np.ravel(model.intercept_)[0])
+    return weighted_sum(weights.tolist(), intercept, is_log_odds=is_log_odds), {}
+
+
 _READERS: dict[type[Any], Callable[[Any], _Read]] = {
     HistGradientBoostingClassifier: _read_hist,
     GradientBoostingClassifier: _read_gradient_boosting,
     RandomForestClassifier: lambda m: _read_trees(m.estimators_, m.n_features_in_),
     ExtraTreesClassifier: lambda m: _read_trees(m.estimators_, m.n_features_in_),
     DecisionTreeClassifier: lambda m: _read_trees([m], m.n_features_in_),
+    # Each with those that derive from it, such as LogisticRegressionCV.
+    LogisticRegression: lambda m: _read_linear(m, is_log_odds=True),
+    LinearDiscriminantAnalysis: lambda m: _read_linear(m, is_log_odds=True),
+    SGDClassifier: lambda m: _read_linear(m, is_log_odds=m.loss == "log_loss"),
+    RidgeClassifier: lambda m: _read_linear(m, is_log_odds=False),
+    RidgeClassifierCV: lambda m: _read_linear(m, is_log_odds=False),
+    LinearSVC: lambda m: _read_linear(m, is_log_odds=False),
 }

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank._utils.params import check_choice, check_int
-from aucrank.imported._imported_trees import ImportedTrees, imported
+from aucrank.imported._imported_ranker import imported
+from aucrank.imported._imported_trees import ImportedTrees
 from aucrank.imported._nodes import BELOW, LEAF, Forest, NodeArrays
 from aucrank.imported._refusals import features_of, malformed, refuse
 from aucrank.imported._thresholds import single_below
@@ -220,7 +221,9 @@ class _XgboostDocument:
             raise refuse(
                 f"it has {len(classes)} classes", "models with one score a row are imported"
             )
-        return imported(model, features, f"XGBoost {self._version}, {objective}", classes)
+        return imported(
+            ImportedTrees, model, features, f"XGBoost {self._version}, {objective}", classes
+        )
 
     def _start(self, objective: str) -> float:
         """Return what the trees are added to."""

@@ -6,7 +6,7 @@ use aucrank::Interrupt;
 use aucrank::additive::{LinearModel, Mad2c, Rimarc, Scorecard};
 use aucrank::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use aucrank::boost::{BoostedModel, BranchingProgram, GradientBoosted};
-use aucrank::imported::ImportedTrees;
+use aucrank::imported::{ImportedLinear, ImportedTrees};
 use aucrank::model::{Document, Ensemble, Header, Model, ModelError, TwoSidedModel};
 use aucrank::tree::{RankingForest, TreeRankModel};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -20,7 +20,7 @@ use crate::calibration::PyCalibration;
 use crate::ensemble::PyEnsemble;
 use crate::forest::PyRankingForest;
 use crate::gradient::PyGradientBoosted;
-use crate::imported::PyImportedTrees;
+use crate::imported::{PyImportedLinear, PyImportedTrees};
 use crate::marti::PyBranchingProgram;
 use crate::model::{PyModel, hand_over};
 use crate::rank_opt::PyRankOpt;
@@ -75,6 +75,7 @@ classes! {
     RankOpt(RankOpt) => PyRankOpt,
     Ensemble(Ensemble) => PyEnsemble,
     ImportedTrees(ImportedTrees) => PyImportedTrees,
+    ImportedLinear(ImportedLinear) => PyImportedLinear,
     TwoSided(TwoSidedModel) => PyTwoSided,
 }
 

@@ -1,11 +1,11 @@
-//! Models of other libraries, `aucrank::imported`, as a Python class and a function.
+//! Models of other libraries, `aucrank::imported`, as Python classes and functions.
 
 use std::sync::Arc;
 
 use aucrank::Interrupt;
 use aucrank::data::LevelSet;
-use aucrank::imported::{ImportedSum, ImportedTrees, NodeTable};
-use numpy::PyReadonlyArray1;
+use aucrank::imported::{ImportedLinear, ImportedSum, ImportedTrees, NodeTable};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::document::ModelFormatError;
@@ -80,4 +80,41 @@ pub fn build_imported_trees(
     let build = |_: &Interrupt| ImportedTrees::new(n_levels, table.trees()?, sum);
     let model = on_pool_or(py, 1, build, |what: String| ModelFormatError::new_err(what))?;
     hand_over(py, model)
+}
+
+/// A weighted sum of numbers of another library.
+#[pyclass(name = "ImportedLinear", module = "aucrank._core", frozen, extends = PyModel)]
+pub struct PyImportedLinear(pub Arc<ImportedLinear>);
+
+#[pymethods]
+impl PyImportedLinear {
+    /// Weight of each feature.
+    #[getter]
+    fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.0.coefficients())
+    }
+
+    /// Score of a row of zeros.
+    #[getter]
+    fn intercept(&self) -> f64 {
+        self.0.intercept()
+    }
+
+    /// What the score says of probabilities, as JSON text.
+    fn link(&self) -> PyResult<String> {
+        to_json(&self.0.link())
+    }
+}
+
+/// A weighted sum from the weights, the intercept, and what the score says of probabilities (JSON
+/// text).
+#[pyfunction]
+pub fn build_imported_linear(
+    py: Python<'_>,
+    coefficients: Vec<f64>,
+    intercept: f64,
+    link: &str,
+) -> PyResult<Py<PyImportedLinear>> {
+    let model = ImportedLinear::new(coefficients, intercept, read_params(link)?);
+    hand_over(py, model.map_err(ModelFormatError::new_err)?)
 }

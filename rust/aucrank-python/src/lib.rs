@@ -60,7 +60,9 @@ mod _core {
     #[pymodule_export]
     use super::gradient::{PyGradientBoosted, fit_gradient_boosting, fit_gradient_folds};
     #[pymodule_export]
-    use super::imported::{PyImportedTrees, build_imported_trees};
+    use super::imported::{
+        PyImportedLinear, PyImportedTrees, build_imported_linear, build_imported_trees,
+    };
     #[pymodule_export]
     use super::inference::{
         bootstrap_aucs, bootstrap_cut_offs, bootstrap_partial_aucs, bootstrap_tprs, delong,

@@ -102,7 +102,7 @@ fn a_stored_model_of_any_family_scores_the_same_bits() {
         }
     }
     // Models of other libraries have columns and scores of their own.
-    families.insert("imported_trees");
+    families.extend(["imported_trees", "imported_linear"]);
     assert_eq!(families, all_families());
     assert_eq!(opaque_parts, [("tree_rank_dyadic".to_owned(), Opaque::Cubes)]);
 }
@@ -125,6 +125,16 @@ fn a_stored_model_of_another_library_has_the_scores_of_that_library() {
         assert_eq!(document.score(&columns), Ok(numbers(scores)), "{name}");
         assert_eq!(family.formula().values(&columns).unwrap(), numbers(scores), "{name}");
     }
+}
+
+#[test]
+fn a_stored_equation_has_its_weighted_sum() {
+    let Some(folder) = folder() else { return };
+    let text = fs::read_to_string(folder.join("imported_v5_equation.json")).unwrap();
+    let document = Document::from_json(&text).unwrap();
+    assert_eq!(document.model.family().as_model().tag(), "imported_linear");
+    let columns = Columns::from_row_major(&[40.0, 1.0, 64.0, 0.0], 2).unwrap();
+    assert_eq!(document.score(&columns), Ok(vec![2.5 + 0.75 - 5.0, 4.0 - 5.0]));
 }
 
 #[test]

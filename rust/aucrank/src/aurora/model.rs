@@ -7,13 +7,12 @@ use super::binary_feature::{BinaryFeature, BinaryRule, TermTest};
 use super::binary_feature::{BinaryTerm, Literal};
 use super::params::SelectionCriterion;
 use super::ramp::Statistics;
-use super::rank_opt::RankOpt;
 use crate::RankError;
 use crate::data::{
     Bins, Columns, FeatureSteps, FeatureTerm, LARGEST_SUM, Labels, LevelSet, Lookups, is_snapped,
     snap,
 };
-use crate::formula::{Condition, Formula, Linear, LinearTerm, Rule, Test};
+use crate::formula::{Condition, Formula, Rule, Test};
 use crate::roc::largest_gap;
 
 /// A fitted `AURORA`.
@@ -412,14 +411,4 @@ fn test_of(feature: usize, test: TermTest) -> Test {
         TermTest::Missing => (Rule::Known(false), true),
     };
     Test { feature, left, missing_left }
-}
-
-impl RankOpt {
-    /// Its score: a weighted sum less the threshold.
-    #[must_use]
-    pub fn formula(&self) -> Formula {
-        let weighted = self.coefficients().iter().enumerate().filter(|(_, weight)| **weight != 0.0);
-        let terms = weighted.map(|(feature, &weight)| LinearTerm { feature, weight, scale: None });
-        Formula::Linear(Linear { terms: terms.collect(), intercept: -self.threshold() })
-    }
 }

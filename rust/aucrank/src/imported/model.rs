@@ -107,12 +107,19 @@ impl ImportedSum {
         if !numbers.iter().all(|number| number.is_finite()) || self.divisor <= 0.0 {
             return Err(format!("{self:?} is not a way to sum trees"));
         }
-        match self.link {
-            ImportedLink::LogOdds(slope) if !(slope > 0.0 && slope.is_finite()) => {
+        if self.link == ImportedLink::AboveHalf && self.offset != -0.5 {
+            return Err(format!("probabilities of scores with {} added", self.offset));
+        }
+        self.link.check()
+    }
+}
+
+impl ImportedLink {
+    /// Checks the consistency of a link read from a file.
+    pub(super) fn check(self) -> Result<(), String> {
+        match self {
+            Self::LogOdds(slope) if !(slope > 0.0 && slope.is_finite()) => {
                 Err(format!("log-odds of {slope} times the score"))
-            }
-            ImportedLink::AboveHalf if self.offset != -0.5 => {
-                Err(format!("probabilities of scores with {} added", self.offset))
             }
             _ => Ok(()),
         }

@@ -13,7 +13,7 @@ use crate::aurora::{Aurora, RankOpt, ThresholdBinarizer};
 use crate::boost::{BoostError, BoostedModel, BranchingProgram, GradientBoosted, Loss};
 use crate::data::Columns;
 use crate::formula::{Formula, Opaque};
-use crate::imported::ImportedTrees;
+use crate::imported::{ImportedLinear, ImportedTrees};
 use crate::tree::{RankingForest, TreeRankModel};
 
 /// Interface of a fitted model of any family.
@@ -256,6 +256,8 @@ families! {
     Ensemble = "ensemble" (Ensemble),
     /// Trees of another library.
     ImportedTrees = "imported_trees" (ImportedTrees),
+    /// A weighted sum of numbers of another library.
+    ImportedLinear = "imported_linear" (ImportedLinear),
     /// A ranker cut into a classifier with equal errors on both classes.
     TwoSided = "two_sided" (TwoSidedModel),
 }
@@ -379,6 +381,7 @@ rankers! {
     Ensemble => |model, columns| model.score(columns, None),
         |model, columns| model.probability(columns, None);
     ImportedTrees => Self::score, Self::probability;
+    ImportedLinear => Self::score, Self::probability;
     TwoSidedModel => Self::score, none;
 }
 

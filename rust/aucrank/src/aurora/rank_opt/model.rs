@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::RankError;
 use crate::data::Columns;
-
-/// Factor by which sums that overflow are scaled down temporarily.
-const SMALLER: f64 = 1.0 / (1_u128 << 100) as f64;
+use crate::formula::Formula;
+use crate::weighted_sum::{WeightedSum, for_rows};
 
 /// The ascent at one radius.
 ///
@@ -134,21 +133,17 @@ impl RankOpt {
     /// Score of a row without missing values.
     #[must_use]
     pub fn score_of(&self, row: &[f64]) -> f64 {
-        let RankOptFields { coefficients, threshold, .. } = &self.0;
-        let terms = || coefficients.iter().zip(row).filter(|(weight, _)| **weight != 0.0);
-        // In the order of the features: equal rows tie exactly, and SQL sums in the same order.
-        let sum = terms().fold(0.0, |sum, (weight, value)| sum + weight * value);
-        let score = sum - threshold;
-        if score.is_finite() {
-            return score;
-        }
-        // Some terms overflow, possibly with both signs. The sum itself may be finite; at least its
-        // sign is right.
-        let small = terms().map(|(weight, value)| {
-            (weight * SMALLER * value).clamp(f64::MIN, f64::MAX) / row.len() as f64
-        });
-        let score = small.sum::<f64>() - threshold * SMALLER / row.len() as f64;
-        (score / SMALLER * row.len() as f64).clamp(f64::MIN, f64::MAX)
+        self.weighted_sum().score_of(row)
+    }
+
+    fn weighted_sum(&self) -> WeightedSum<'_> {
+        WeightedSum { coefficients: &self.0.coefficients, threshold: self.0.threshold }
+    }
+
+    /// Its score: a weighted sum less the threshold.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        self.weighted_sum().formula()
     }
 
     /// Score of each row, above 0 if it is predicted as positive.
@@ -158,7 +153,7 @@ impl RankOpt {
     /// [`RankError`] if the columns differ from those of the fit in number or kind, or a value is
     /// missing or infinite.
     pub fn score(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
-        self.for_rows(columns, 1, |row, score| score[0] = self.score_of(row))
+        self.weighted_sum().score(columns)
     }
 
     /// Contributions to the score of each row, row by row, one for each feature: its weight times
@@ -170,7 +165,8 @@ impl RankOpt {
     /// As [`RankOpt::score`].
     pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         let RankOptFields { coefficients, means, .. } = &self.0;
-        self.for_rows(columns, coefficients.len(), |row, parts| {
+        let n_features = coefficients.len();
+        for_rows(columns, n_features, n_features, |row, parts| {
             let features = coefficients.iter().zip(means).zip(row);
             for (part, ((weight, mean), value)) in parts.iter_mut().zip(features) {
                 let from_mean = weight * (value - mean);
@@ -183,33 +179,6 @@ impl RankOpt {
                 };
             }
         })
-    }
-
-    /// Computes `width` numbers for each row.
-    fn for_rows(
-        &self,
-        columns: &Columns<'_>,
-        width: usize,
-        work: impl Fn(&[f64], &mut [f64]) + Sync,
-    ) -> Result<Vec<f64>, RankError> {
-        columns.check_kinds(&self.0.n_levels)?;
-        let n_features = columns.n_features();
-        let mut out = vec![0.0; columns.n_rows() * width];
-        columns.by_tile(&mut out, width, |(): &mut (), _, values, out| {
-            for (row, out) in values.chunks_exact(n_features).zip(out.chunks_exact_mut(width)) {
-                if row.iter().any(|value| value.is_nan()) {
-                    out.fill(f64::NAN);
-                } else {
-                    work(row, out);
-                }
-            }
-        })?;
-        if out.iter().any(|number| number.is_nan())
-            && let Some(err) = columns.missing_value()
-        {
-            return Err(err);
-        }
-        Ok(out)
     }
 
     /// Checks the consistency of a model read from a file.
@@ -284,17 +253,6 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_numbers_keep_their_sign() {
-        let model = model(&[1e10, -1e10, 1.0], 0.0);
-        let columns =
-            Columns::from_row_major(&[1e308, 1e308, 5.0, 1e308, 1e307, 0.0, -1e308, 0.0, 0.0], 3)
-                .unwrap();
-        let scores = model.score(&columns).unwrap();
-        assert!(scores.iter().all(|score| score.is_finite()), "{scores:?}");
-        assert!(scores[1] > 1e300 && scores[2] < -1e300 && scores[0].abs() < 1e300, "{scores:?}");
-    }
-
-    #[test]
     fn parts_are_finite_for_all_finite_numbers() {
         let extremes = [f64::MAX, f64::MIN, 1e308, -1e300, 1.0, 0.0, 1e-290];
         for weight in [f64::MAX, -1e200, 1e10, 1.0, -0.5, 1e-300] {
@@ -316,14 +274,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_missing_value_is_named() {
-        let model = model(&[2.0, 0.0], 0.0);
-        let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, f64::NAN], 2).unwrap();
-        let expected = Err(RankError::MissingValue { column: 1, row: 1 });
-        assert_eq!(model.score(&columns), expected);
-        assert_eq!(model.explain(&columns), expected);
     }
 }
