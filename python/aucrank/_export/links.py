@@ -7,12 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucrank import _core
-from aucrank._export.formula import Constant, Formula, Logistic, StepsOf, Sum
+from aucrank._export.formula import Constant, Formula, Logistic, Product, StepsOf, Sum
 
 
 @dataclass(frozen=True)
 class LogOdds:
-    """Scores are log-odds."""
+    """Scores times a number are log-odds.
+
+    Attributes
+    ----------
+    slope : float
+        The number, above 0.
+    """
+
+    slope: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -83,8 +91,8 @@ def probability_of(score: Formula, link: Link | None, name: str) -> Formula:
         If there is no probability, or it is a curve that was fitted to scores.
     """
     match link:
-        case LogOdds():
-            return Logistic(score)
+        case LogOdds(slope):
+            return Logistic(score if slope == 1.0 else Product(slope, score))
         case AboveHalf():
             return Sum((score, Constant(0.5)))
         case StepLink(scores, probabilities):

@@ -309,7 +309,7 @@ def _changed(ranker: BaseRanker, step: Step) -> tuple[_core.Ensemble, _core.Cali
     link = ranker._link()
     below, above = step.ends
     if isinstance(link, LogOdds) and not len(step.bends):
-        return _scaled(ranker, below, float(step.log_odds(np.zeros(1))[0])), None
+        return _scaled(ranker, link.slope * below, float(step.log_odds(np.zeros(1))[0])), None
     knots, slopes = _old_curve(ranker, link, step)
     new = step.log_odds(knots[:, 1])
     ends = (slopes[0] * below, slopes[1] * above)
@@ -326,10 +326,10 @@ def _old_curve(
 ) -> tuple[NDArray[np.float64], tuple[float, float]]:
     """Return knots of scores and old log-odds, and the slopes beyond them."""
     match link:
-        case LogOdds():
+        case LogOdds(slope):
             # An isotonic step has knots of its own.
             scores = log_odds = np.array([0.0])
-            slopes = (1.0, 1.0)
+            slopes = (slope, slope)
         case Curve(calibration):
             scores, log_odds = map(np.array, calibration.knots())
             slopes = calibration.slopes()

@@ -135,7 +135,9 @@ def _probability(graph: Graph, column_of: _ColumnOf, column: str, link: Link) ->
     match link:
         case OwnFormula(formula):
             return column_of(formula)
-        case LogOdds():
+        case LogOdds(slope):
+            if slope != 1.0:
+                column = graph.add("Mul", [column, graph.constant([[slope]])])
             return graph.add("Sigmoid", [column])
         case Curve(calibration):
             return graph.add("Sigmoid", [_log_odds(graph, column, calibration)])
