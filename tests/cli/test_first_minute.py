@@ -65,8 +65,10 @@ def test_without_shtab_the_error_says_what_to_install(capsys, monkeypatch):
 NOT_DESCRIBED = (
     "pandas.core polars pyarrow matplotlib jinja2 scipy.stats._stats_py scipy.special._ufuncs"
     " scipy.optimize scipy.signal scipy.interpolate numpy.ma.core numpy.testing._private"
-    " numpy.f2py.crackfortran sklearn.pipeline sklearn.preprocessing sklearn.model_selection"
-    " sklearn.metrics aucrank.metrics aucrank._report aucrank._compare.leaderboard"
+    " numpy.f2py.crackfortran asyncio.base_events sklearn.externals.array_api_compat.numpy._aliases"
+    " sklearn.pipeline sklearn.preprocessing sklearn.model_selection aucrank._export.code"
+    " aucrank._export.treelite aucrank._page.model sklearn.metrics aucrank.metrics aucrank._report"
+    " aucrank._compare.leaderboard"
 )
 
 

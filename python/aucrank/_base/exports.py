@@ -10,24 +10,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucrank import _core
 from aucrank._data.schema import Schema
-from aucrank._export.code import code_of
 from aucrank._export.formula import Formula, check_written, parse
 from aucrank._export.links import Link, probability_of
-from aucrank._export.onnx import pipeline_step
-from aucrank._export.onnx.columns import Inputs
-from aucrank._export.onnx.model import GraphModel, write_model
-from aucrank._export.pmml.document import check_names
-from aucrank._export.pmml.formula import write_formula
 from aucrank._export.sizes import NAMES_OF_LANGUAGES, warn_of_size
-from aucrank._export.sql_layers import sql_of
-from aucrank._export.treelite import treelite_model
-from aucrank._page.model import model_page
 from aucrank._utils.dialects import Dialect
 from aucrank._utils.extras import import_extra
 from aucrank._utils.params import check_choice
 
+# The writers are imported by the methods that use them: they take a thirtieth of the time to load a
+# model.
 if TYPE_CHECKING:
     from aucrank._base.ranker import BaseRanker
+    from aucrank._export.onnx.model import GraphModel
 
 
 class FormulaExports:
@@ -157,6 +151,8 @@ class FormulaExports:
           ELSE 0.549306144239381e0 END
         - 0.2746530721196905e0
         """
+        from aucrank._export.sql_layers import sql_of
+
         formula = self._output_formula(output, "SQL")
         return sql_of(formula, self._exported_name(), self._schema, dialect)
 
@@ -211,6 +207,9 @@ class FormulaExports:
         <RegressionTable intercept="-1.0">
               <NumericPredictor name="term_1" coefficient="1" />
         """
+        from aucrank._export.pmml.document import check_names
+        from aucrank._export.pmml.formula import write_formula
+
         self._check_exportable()
         check_names(model_name, timestamp)
         return write_formula(
@@ -337,6 +336,9 @@ class FormulaExports:
 
         With onnxruntime installed, ``InferenceSession(model.SerializeToString())`` reads it.
         """
+        from aucrank._export.onnx.columns import Inputs
+        from aucrank._export.onnx.model import write_model
+
         self._check_exportable()
         check_choice(inputs, "inputs", ("auto", "columns", "matrix"))
         onnx = import_extra("onnx", "onnx", f"{type(self).__name__}.to_onnx")
@@ -345,8 +347,10 @@ class FormulaExports:
         columns = Inputs(onnx, self._schema, as_matrix=as_matrix, read=self._columns_read())
         return write_model(onnx, model, columns, version=_core.__version__)
 
-    def _onnx_model(self) -> GraphModel:
+    def _onnx_model(self) -> "GraphModel":
         """Return the model from which ONNX documents are written."""
+        from aucrank._export.onnx.model import GraphModel
+
         self._check_exportable()
         return GraphModel(self._written_formula("ONNX"), self._schema, self.classes_, self._link())
 
@@ -385,6 +389,8 @@ class FormulaExports:
         >>> model.num_tree, model.num_feature
         (1, 1)
         """
+        from aucrank._export.treelite import treelite_model
+
         self._check_exportable()
         treelite = import_extra("treelite", "treelite", f"{type(self).__name__}.to_treelite")
         formula = self._written_formula("Treelite")
@@ -447,6 +453,8 @@ class FormulaExports:
         >>> names["score"]([4.0]) == model.decision_function([[4.0]])[0]
         np.True_
         """
+        from aucrank._export.code import code_of
+
         formula, name = self._output_formula(output, "code"), self._exported_name()
         check_choice(language, "language", tuple(NAMES_OF_LANGUAGES))
         warn_of_size(formula, self._schema, NAMES_OF_LANGUAGES[language], name)
@@ -486,6 +494,7 @@ class ExportMixin(FormulaExports):
         >>> callable(RankBoost().onnx_parser())
         True
         """
+        from aucrank._export.onnx import pipeline_step
 
         def parser(scope: Any = None, inputs: Any = None) -> list[Any]:
             return pipeline_step.declare_outputs(self, scope)
@@ -511,6 +520,8 @@ class ExportMixin(FormulaExports):
         >>> callable(RankBoost().onnx_shape_calculator())
         True
         """
+        from aucrank._export.onnx import pipeline_step
+
         return pipeline_step.set_shapes
 
     def onnx_converter(self) -> Callable[[Any, Any, Any], None]:
@@ -552,6 +563,8 @@ class ExportMixin(FormulaExports):
         >>> [output.name for output in to_onnx(model, X[:1]).graph.output]
         ['label', 'score']
         """
+        from aucrank._export.onnx import pipeline_step
+
         return pipeline_step.convert
 
     def to_html(self) -> str:
@@ -584,5 +597,7 @@ class ExportMixin(FormulaExports):
         >>> page[:15]
         '<!DOCTYPE html>'
         """
+        from aucrank._page.model import model_page
+
         check_is_fitted(self)
         return model_page(cast("BaseRanker", self))

@@ -14,6 +14,7 @@ from typing import Any
 
 from aucrank._utils.warn import ReadingNote
 from aucrank.cli._errors import CommandError, complain, reason_of
+from aucrank.cli._garbage import leave_garbage
 from aucrank.cli._notes import Notes
 from aucrank.cli._outputs import refuse_inputs
 from aucrank.cli._parser import build_parser
@@ -75,6 +76,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         what = "standard output stream" if error.filename is None else error.filename
         complain(f"error: {what}: {reason_of(error)}")
         return 1
+    if argv is None:
+        # The arguments are those of the process, which ends now.
+        leave_garbage()
     return status
 
 

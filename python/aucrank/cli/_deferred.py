@@ -1,15 +1,19 @@
 """Lazy loading of modules that scikit-learn imports and that few commands use.
 
-`sklearn.base` imports pandas, `scipy.stats` and `scipy.special` for a few functions, and SciPy all
-of NumPy, with `numpy.f2py` and `numpy.testing`. Its import takes 4.1 s of a processor, and 1.15 s
-without what `aucrank describe` does not use, a quarter of which is NumPy's own.
+`sklearn.base` imports pandas, `scipy.stats` and `scipy.special` for a few functions, and two copies
+of the array API import all of NumPy, with `numpy.f2py` and `numpy.testing`.
 """
 
 import sys
-from importlib.util import find_spec
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 from threading import RLock
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # Its import takes a tenth of the time of `aucrank --help`.
+    from importlib.abc import Loader
 
 _loading = RLock()
 
@@ -24,7 +28,8 @@ class _Deferred(ModuleType):
                 self.__class__ = ModuleType  # type: ignore[assignment]
                 spec = self.__spec__
                 assert spec is not None
-                assert spec.loader is not None
+                assert isinstance(spec.loader, _LaterLoader)
+                self.__loader__ = spec.loader = spec.loader.loader
                 if spec.submodule_search_locations is not None:
                     self.__path__ = spec.submodule_search_locations
                 try:
@@ -36,27 +41,58 @@ class _Deferred(ModuleType):
             return getattr(self, name)
 
 
+class _LaterLoader:
+    """Leaves the code of a module to its first access.
+
+    Parameters
+    ----------
+    loader : importlib.abc.Loader
+        The one that runs it.
+    """
+
+    def __init__(self, loader: "Loader") -> None:
+        self.loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """Make the module as it is usually made."""
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run nothing yet."""
+        # The import of a submodule reads the path, and with that runs the package first.
+        vars(module).pop("__path__", None)
+        module.__class__ = _Deferred
+
+
+class _Finder:
+    """Finds the modules that are loaded on first use."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return where a deferred module is, and None for any other."""
+        if fullname not in self.names:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _LaterLoader(spec.loader)  # type: ignore[assignment]
+        return spec
+
+
+_finder = _Finder()
+
+
 def defer(*names: str) -> None:
-    """Register modules that are loaded on first use; loaded ones stay.
+    """Make imports of modules load them on first use; loaded ones stay.
 
     Parameters
     ----------
     *names : str
-        Names of packages; those that are not installed are skipped.
+        Names of packages; they need not be installed.
     """
-    for name in names:
-        if name in sys.modules:
-            continue
-        try:
-            spec = find_spec(name)
-        except ModuleNotFoundError:
-            continue
-        if spec is None or spec.loader is None:
-            continue
-        module = _Deferred(name)
-        module.__spec__, module.__loader__ = spec, spec.loader
-        module.__package__, module.__file__ = name, spec.origin
-        sys.modules[name] = module
-        parent, _, child = name.rpartition(".")
-        if parent:
-            setattr(sys.modules[parent], child, module)
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+    _finder.names.update(names)

@@ -26,6 +26,7 @@ from aucrank.cli._data import (
     text_of,
 )
 from aucrank.cli._errors import DataError, UsageError, content_of, plain_errors
+from aucrank.cli._garbage import uncollected
 from aucrank.cli._target import check_two, pick_class, rest, value_counts
 
 
@@ -118,7 +119,9 @@ def load_model(path: str) -> SavedModel:
     """Load a model file, or raise an error that says what is wrong with it."""
     content = content_of(path)
     try:
-        estimator = read_model(content, path)
+        # The modules of its class are imported, too.
+        with uncollected():
+            estimator = read_model(content, path)
     except ValueError as error:  # a ModelFormatError, whose message names the file
         raise DataError(str(error)) from error
     return SavedModel(path, estimator, _library_version(content), len(content))

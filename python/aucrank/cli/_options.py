@@ -8,6 +8,7 @@ from typing import Any
 
 from aucrank._utils.sizes import parse_size
 from aucrank.cli._deferred import defer
+from aucrank.cli._garbage import uncollected
 
 DATA_HELP = (
     "data file: .csv, .tsv, .txt or .data, also with .gz, or .parquet or .xlsx; - for the standard"
@@ -38,6 +39,10 @@ _DEFERRED = (
     "numpy.polynomial",
     "numpy.testing",
     "numpy.ctypeslib",
+    "scipy._lib.array_api_compat.numpy",
+    "sklearn.externals.array_api_compat.numpy",
+    "asyncio",
+    "psutil",
 )
 
 #: Formats of `export`.
@@ -95,7 +100,9 @@ def _run(name: str, args: argparse.Namespace) -> int:
         _number_columns(args)
     if name in _QUICK:
         defer(*_DEFERRED)
-    status: int = import_module(f"aucrank.cli.{_MODULES.get(name, name)}").run(args)
+    with uncollected():
+        command = import_module(f"aucrank.cli.{_MODULES.get(name, name)}")
+    status: int = command.run(args)
     return status
 
 
