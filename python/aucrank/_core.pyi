@@ -61,6 +61,9 @@ class Model:
     def shapley_values(
         self, columns: _Columns, background: _Columns, n_threads: int
     ) -> NDArray[np.float64]: ...
+    def shapley_interactions(
+        self, columns: _Columns, background: _Columns, n_threads: int
+    ) -> NDArray[np.float64]: ...
 
 _M = TypeVar("_M", bound=Model)
 

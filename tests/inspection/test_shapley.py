@@ -1,6 +1,6 @@
 """Shapley values against their definition: what a feature adds, averaged over all orders."""
 
-from itertools import permutations
+from itertools import chain, combinations, permutations
 from math import factorial
 
 import numpy as np
@@ -19,7 +19,7 @@ from aucrank import (
     TreeRank,
     load,
 )
-from aucrank.inspection import shapley_values
+from aucrank.inspection import shapley_interactions, shapley_values
 from aucrank.tree import DyadicSplit
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -55,6 +55,39 @@ def by_definition(model, rows, background):
                 scores.append(model.decision_function(mixed).mean())
             found[place, list(order)] += np.diff(scores)
     return found / factorial(len(names))
+
+
+def pairs_by_definition(model, rows, background):
+    """Halves of what two features add together, less what each adds, over sets of the others."""
+    names = list(rows)
+    n = len(names)
+    found = np.zeros((len(rows), n, n))
+    for place in range(len(rows)):
+
+        def value(features, place=place):
+            mixed = background.reset_index(drop=True)
+            own = rows.iloc[[place] * len(mixed)].reset_index(drop=True)
+            mixed = mixed.assign(**{names[feature]: own[names[feature]] for feature in features})
+            return model.decision_function(mixed).mean()
+
+        sets = chain.from_iterable(combinations(range(n), size) for size in range(n + 1))
+        of_set = {frozenset(features): value(features) for features in sets}
+        for pair in map(frozenset, combinations(range(n), 2)):
+            a, b = pair
+            for before in (features for features in of_set if not features & pair):
+                share = factorial(len(before)) * factorial(n - len(before) - 2) / factorial(n - 1)
+                gain = (
+                    of_set[before | pair]
+                    - of_set[before | {a}]
+                    - of_set[before | {b}]
+                    + of_set[before]
+                )
+                found[place, a, b] += share * gain / 2
+                found[place, b, a] += share * gain / 2
+    values = by_definition(model, rows, background)
+    diagonal = np.arange(n)
+    found[:, diagonal, diagonal] = values - found.sum(axis=2)
+    return found
 
 
 def ensemble(**params):
@@ -95,6 +128,54 @@ def test_shapley_values_are_the_mean_over_all_orders_of_features(name):
     assert sums == pytest.approx(model.decision_function(rows), abs=1e-11 * scale)
     assert np.abs(found.values).max() > 0
     assert list(found.feature_names) == FEATURES
+
+
+@pytest.mark.parametrize("name", ["ensemble", "booster", "tree of merged cells", "joint", "card"])
+def test_interactions_are_the_mean_over_all_sets_of_the_other_features(name):
+    more = {"joint": LinearRanker(interactions=3), "card": MODELS["scorecard"]}
+    # Classes that two numbers tell only together.
+    apart = (X["age"].fillna(40) > 40) != (X["months"] > X["months"].median())
+    model = (more | MODELS)[name].fit(X, apart if name == "joint" else Y)
+    rows, background = X[:3], X[100:105]
+    found = shapley_interactions(model, rows, background)
+    scale = 1 + np.abs(model.decision_function(X)).max()
+    expected = pairs_by_definition(model, rows, background)
+    assert found.values == pytest.approx(expected, abs=1e-11 * scale)
+    np.testing.assert_array_equal(found.values, found.values.transpose(0, 2, 1))
+    of_features = shapley_values(model, rows, background)
+    assert found.values.sum(axis=2) == pytest.approx(of_features.values, abs=1e-11 * scale)
+    assert found.base_score == of_features.base_score
+    assert list(found.feature_names) == FEATURES
+    is_pair = ~np.eye(len(FEATURES), dtype=bool)
+    # The score of a card is a sum of functions of single features.
+    assert found.values[:, is_pair].any() == (name != "card")
+
+
+def test_neither_threads_nor_the_order_of_rows_change_interactions():
+    model = ensemble().fit(X, Y)
+    found = shapley_interactions(model, X[:20], X[::10])
+    model.set_params(n_jobs=2)
+    backwards = shapley_interactions(model, X[:20][::-1], X[::10][::-1])
+    np.testing.assert_array_equal(backwards.values[::-1], found.values)
+
+
+def test_the_interactions_of_a_row_are_listed_largest_first_and_add_up():
+    model = GradientBoostingRanker(n_rounds=10, random_state=0).fit(X, Y)
+    found = shapley_interactions(model, X[:3], X[::10])
+    table = found.of_row(1)
+    size = np.abs(table["value"])
+    assert list(size) == sorted(size, reverse=True)
+    assert size.min() > 0
+    score = model.decision_function(X[:3])[1]
+    assert found.base_score + table["value"].sum() == pytest.approx(score, abs=1e-12)
+    listed = dict(
+        zip(zip(table["feature_1"], table["feature_2"], strict=True), table["value"], strict=True)
+    )
+    for (first, second), value in listed.items():
+        a, b = FEATURES.index(first), FEATURES.index(second)
+        assert a <= b
+        halves = found.values[1, [a, b], [b, a]]
+        assert value == (halves[0] if a == b else halves.sum())
 
 
 @pytest.mark.parametrize("model", [AURORA(max_features=3, depth="shallow"), LinearRanker()])
@@ -161,6 +242,8 @@ def test_models_that_cannot_be_explained_raise_a_clear_error():
         shapley_values(TreeRank(), numbers, numbers)
     with pytest.raises(ValueError, match="this model has a quotient"):
         shapley_values(RIMARC().fit(numbers, Y), numbers, numbers)
+    with pytest.raises(ValueError, match="this model has a quotient"):
+        shapley_interactions(RIMARC().fit(numbers, Y), numbers, numbers)
     members = [("own", DecisionTreeClassifier(max_depth=3)), ("tree", TreeRank())]
     mixed = RankingEnsemble(members=members, n_folds=2, random_state=0).fit(numbers, Y)
     with pytest.raises(ValueError, match="some of its members are estimators"):

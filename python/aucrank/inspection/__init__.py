@@ -15,7 +15,12 @@ from aucrank._plots.tree import RankingTreeDisplay
 from aucrank.inspection._counterfactuals import Counterfactuals, counterfactuals
 from aucrank.inspection._instability import RankingInstability, ranking_instability
 from aucrank.inspection._level_sets import LevelSetDisplay
-from aucrank.inspection._shapley import ShapleyValues, shapley_values
+from aucrank.inspection._shapley import (
+    ShapleyInteractions,
+    ShapleyValues,
+    shapley_interactions,
+    shapley_values,
+)
 from aucrank.inspection._validation import Validation, validate
 
 __all__ = [
@@ -29,11 +34,13 @@ __all__ = [
     "PathDisplay",
     "RankingInstability",
     "RankingTreeDisplay",
+    "ShapleyInteractions",
     "ShapleyValues",
     "TermsDisplay",
     "Validation",
     "counterfactuals",
     "ranking_instability",
+    "shapley_interactions",
     "shapley_values",
     "validate",
 ]

@@ -109,6 +109,23 @@ impl PyModel {
         })?;
         Ok(values.into_pyarray(py))
     }
+
+    /// The same split among pairs of features: for each feature what it adds with each feature; by
+    /// row.
+    fn shapley_interactions<'py>(
+        &self,
+        py: Python<'py>,
+        columns: ColumnsArg<'py>,
+        background: ColumnsArg<'py>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (formula, n_levels) = (self.0.formula(), self.0.n_levels());
+        let (columns, background) = (columns.borrow(n_levels)?, background.borrow(n_levels)?);
+        let values = on_pool(py, n_threads, |interrupt| {
+            formula.shapley_interactions(&columns.until(interrupt), &background)
+        })?;
+        Ok(values.into_pyarray(py))
+    }
 }
 
 /// A model as an object of its Python class.
