@@ -150,6 +150,29 @@ def test_cells_of_the_tables_equal_the_terms_of_their_rows():
             assert set(parts[inside, column]) <= {value}
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_pair_has_a_mean_of_zero_in_each_row_and_column_of_its_table(weighted):
+    X, y = planted(2000, 0)
+    # Features that say much the same: what one of them adds alone is far from what a cell adds.
+    X["a"] = (X["a"] + X["b"].fillna(0.0)).round(1)
+    weight = np.random.default_rng(1).uniform(0, 3, 2000) if weighted else np.ones(2000)
+    model = additive(interactions="auto", n_rounds=60).fit(X, y, sample_weight=weight)
+    assert (0, 1) in model.pairs_
+    table, parts = model.pair_terms(), model.explain(X)
+    for column, pair in enumerate(model.pairs_, start=3):
+        names = [X.columns[feature] for feature in pair]
+        is_pair = (table["feature_1"] == names[0]) & (table["feature_2"] == names[1])
+        lines = [*table["rule_1"][is_pair], *table["rule_2"][is_pair]]
+        of_lines = [holds(rule, X) for rule in dict.fromkeys(lines)]
+        assert sum(inside.sum() for inside in of_lines) == 2 * len(X)
+        for inside in of_lines:
+            if inside.any():
+                # All values are multiples of 2.3e-10.
+                mean = np.average(parts[inside, column], weights=weight[inside])
+                assert mean == pytest.approx(0, abs=1e-9)
+    assert np.ptp(parts[:, 3]) > 0.1
+
+
 def holds(rule, X):
     """Which rows satisfy a rule of the table."""
     if rule.endswith(" is missing"):

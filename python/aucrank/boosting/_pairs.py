@@ -30,7 +30,8 @@ class PairTermsMixin(TermsMixin):
     """Mixin of `GradientBoostingRanker`: the functions that its trees sum to.
 
     If no tree uses more than two features, the score is a sum of one function per feature and one
-    per pair.
+    per pair. Chosen pairs are shown in their pure form: what either feature adds alone is in its
+    own function.
     """
 
     _model: _core.GradientBoosted  # type: ignore[assignment]
@@ -99,6 +100,19 @@ class PairTermsMixin(TermsMixin):
         -----
         Thresholds are shown in full.
 
+        The trees alone do not say how much of a pair one of its features adds by itself. With
+        ``interactions`` a number or ``"auto"``, all that a function of one feature can express is
+        in `terms`: over the training rows, by their weights, the mean of each row and each column
+        of a table is 0 [1]_ (values without training rows, such as missing ones, have the mean by
+        the weights of the other feature). With lists of features, and for models saved before this
+        was so, the tables are the plain sums of the trees.
+
+        References
+        ----------
+        .. [1] Lengerich et al., "Purifying interaction effects with the functional ANOVA: an
+           efficient algorithm for recovering identifiable additive models", AISTATS 2020.
+           https://arxiv.org/abs/1911.04974
+
         Examples
         --------
         >>> import numpy as np
@@ -122,8 +136,8 @@ class PairTermsMixin(TermsMixin):
         Returns
         -------
         ndarray of float64, shape (n, n_features + n_pairs)
-            The function of each feature at the row, as `terms` lists them, 0 for features that no
-            tree uses alone; then that of each pair of ``pairs_``, as `pair_terms` lists them.
+            The function of each feature at the row, as `terms` lists them, 0 for features that have
+            none; then that of each pair of ``pairs_``, as `pair_terms` lists them.
             ``term_names_`` names the columns. A row plus ``base_score_`` equals its
             `decision_function` to the last bit, in any order, since all values are multiples of a
             power of two.

@@ -6,6 +6,7 @@
 //! closed form is [`Formula::Opaque`], which gives the reason.
 
 mod pair_term;
+mod purify;
 mod shapley;
 mod steps;
 mod test;

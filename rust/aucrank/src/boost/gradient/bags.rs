@@ -386,7 +386,9 @@ impl<'a, S: BagSource> BagFit<'a, S> {
             held_out,
             bags: Vec::new(),
             seed: self.seed,
+            cells: Vec::new(),
             prepared: Prepared::default(),
+            shown: Prepared::default(),
         };
         let of_all = |Refitted { start, trees }| parts(start, trees, held_out.clone());
         Bag {

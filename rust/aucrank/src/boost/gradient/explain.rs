@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-use super::model::GradientBoosted;
+use super::model::{GradientBoosted, ShownTerms};
 use super::tree::{GradientNode, GradientTree};
-use crate::RankError;
 use crate::boost::BoostError;
-use crate::data::{Columns, FeatureSteps, FeatureTerm};
-use crate::formula::{Formula, PairTerm, Rule, Test};
+use crate::data::{Columns, FeatureSteps, FeatureTerm, FixedWeights, Labels};
+use crate::formula::{Axis, Formula, PairTerm, Rule, Test};
+use crate::{Interrupt, RankError, parallel};
 
 impl GradientTree {
     /// The features that it tests, ascending.
@@ -166,31 +167,102 @@ impl GradientBoosted {
         Some(self.by_features()?.pairs.into_keys().collect())
     }
 
-    /// The step functions that the trees of one feature add up to, one for each feature that any of
-    /// them tests, in the order of the features.
+    /// The step functions of single features, one for each feature that has one, in the order of
+    /// the features: what the trees of one feature add up to, and what its pairs add alone (see
+    /// [`GradientBoosted::pair_terms`]).
     ///
     /// # Errors
     ///
-    /// [`BoostError::NotAdditive`] if three features are tested on a path.
+    /// As [`GradientBoosted::pair_terms`].
     pub fn merged_terms(&self) -> Result<Vec<FeatureTerm>, RankError> {
-        let singles = self.by_features().ok_or(RankError::Boost(BoostError::NotAdditive))?.singles;
-        Ok(merge(singles, self.n_levels()).collect())
+        Ok(self.shown_terms()?.singles.clone())
     }
 
-    /// The tables that the trees of two features add up to, one for each of
-    /// [`GradientBoosted::pairs`].
+    /// The tables of what two features add together, one for each of [`GradientBoosted::pairs`].
+    ///
+    /// A table that the trees of two features add up to may hold what one of the two adds alone. If
+    /// the fit chose the pairs, this is left to the functions of single features: the mean of the
+    /// training rows is 0 in each row and each column of a table, up to the unit of all values.
+    /// Otherwise the tables are what the trees add up to.
     ///
     /// # Errors
     ///
     /// [`BoostError::NotAdditive`] if three features are tested on a path; [`BoostError::LargeTable`]
     /// for a table of more than a million cells.
     pub fn pair_terms(&self) -> Result<Vec<PairTerm>, RankError> {
-        let pairs = self.by_features().ok_or(RankError::Boost(BoostError::NotAdditive))?.pairs;
-        let table = |(pair, trees): (_, Vec<Cow<'_, GradientTree>>)| {
-            PairTerm::sum(pair, self.n_levels(), &trees)
-        };
-        // One by one: a row or two are explained without a pool of threads.
-        pairs.into_iter().map(table).collect()
+        Ok(self.shown_terms()?.pairs.clone())
+    }
+
+    fn shown_terms(&self) -> Result<&ShownTerms, RankError> {
+        self.shown(|| {
+            let found = self.by_features().ok_or(RankError::Boost(BoostError::NotAdditive))?;
+            let n_levels = self.n_levels();
+            let mut singles: BTreeMap<usize, FeatureTerm> =
+                merge(found.singles, n_levels).map(|term| (term.feature, term)).collect();
+            let table = |(pair, trees): (_, Vec<Cow<'_, GradientTree>>)| {
+                PairTerm::sum(pair, n_levels, &trees)
+            };
+            // One by one: a row or two are explained without a pool of threads.
+            let mut pairs =
+                found.pairs.into_iter().map(table).collect::<Result<Vec<_>, RankError>>()?;
+            for (table, cells) in pairs.iter_mut().zip(self.cells()) {
+                for term in table.take_effects(cells, n_levels) {
+                    match singles.entry(term.feature) {
+                        Entry::Occupied(mut of_feature) => of_feature.get_mut().add(&term),
+                        Entry::Vacant(none) => {
+                            none.insert(term);
+                        }
+                    }
+                }
+            }
+            Ok(ShownTerms { singles: singles.into_values().collect(), pairs })
+        })
+    }
+
+    /// The same model, with the weights of the training rows in the cells of its tables, if they
+    /// can be shown.
+    pub(super) fn with_cells(
+        mut self,
+        columns: &Columns<'_>,
+        labels: &Labels<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, RankError> {
+        let Ok(tables) = self.pair_terms() else { return Ok(self) };
+        let rows = labels.rows();
+        let units = labels.weights().map(FixedWeights::units);
+        let cells = parallel::try_map(tables, |table: PairTerm| {
+            interrupt.check()?;
+            let [first, second] = table.features().map(|feature| &columns[feature]);
+            let [of_first, of_second] = table.axes.each_ref().map(Axis::reader);
+            let n_columns = table.axes[1].n_places();
+            let mut cells = vec![0; table.values.len()];
+            for &row in &rows {
+                let row = row as usize;
+                let place = of_first(first.raw(row)) * n_columns + of_second(second.raw(row));
+                cells[place] += units.map_or(1, |units| units[row]);
+            }
+            Ok::<_, RankError>(cells)
+        })?;
+        self.set_cells(cells);
+        Ok(self)
+    }
+
+    /// Checks weights of cells that were read from a file.
+    pub(super) fn check_cells(&self) -> Result<(), String> {
+        if self.cells().is_empty() {
+            return Ok(());
+        }
+        let tables: Option<Vec<Option<usize>>> = self.by_features().map(|found| {
+            let size =
+                |(pair, trees): (_, Vec<_>)| PairTerm::n_cells(pair, self.n_levels(), &trees);
+            found.pairs.into_iter().map(size).collect()
+        });
+        let sizes = self.cells().iter().map(|cells| Some(cells.len()));
+        if tables.is_some_and(|tables| sizes.eq(tables)) {
+            Ok(())
+        } else {
+            Err("weights of cells that the tables of pairs do not have".to_owned())
+        }
     }
 
     /// The contributions to the score of each row, row by row: one for each feature, the value of
@@ -203,7 +275,7 @@ impl GradientBoosted {
     pub fn explain(&self, columns: &Columns<'_>) -> Result<Vec<f64>, RankError> {
         columns.check_kinds(self.n_levels())?;
         let n_features = columns.n_features();
-        let (terms, tables) = (self.merged_terms()?, self.pair_terms()?);
+        let ShownTerms { singles, pairs: tables } = self.shown_terms()?;
         let readers: Vec<_> =
             tables.iter().map(|table| (table.features(), table.reader())).collect();
         let width = n_features + tables.len();
@@ -212,7 +284,7 @@ impl GradientBoosted {
             let rows = values.chunks(n_features).zip(parts.chunks_mut(width));
             for (values, parts) in rows {
                 let (of_features, of_pairs) = parts.split_at_mut(n_features);
-                for term in &terms {
+                for term in singles {
                     of_features[term.feature] = term.value(values[term.feature]);
                 }
                 for (part, (features, value)) in of_pairs.iter_mut().zip(&readers) {

@@ -89,17 +89,24 @@ pub fn fit_gradient_boosting<'a>(
         return fit_gradient_boosting((&columns, &labels), params, given, interrupt);
     }
     let mut bags = fit_all_bags(columns, labels, params, given, interrupt)?;
-    if params.n_bags == 1 {
+    let parts = if params.n_bags == 1 {
         let mut bag = bags.swap_remove(0);
         let state = bag.state.take();
         let mut parts = bag.into_final().without_unasked_pairs();
         if let Some(scores) = state {
             parts.threshold = threshold(params.loss, &scores.of_all, labels)?;
         }
-        return Ok(GradientBoosted::new(parts));
+        parts
+    } else {
+        with_threshold(average(bags.into_iter().map(Bag::into_final).collect()), columns, labels)?
+    };
+    let model = GradientBoosted::new(parts);
+    // Only here: pairs that the caller lists may also be fitted to rows elsewhere, which would need
+    // another question, and the model must be the same.
+    match params.interactions.chosen_pairs() {
+        Some(_) => model.with_cells(columns, labels, interrupt),
+        None => Ok(model),
     }
-    let parts = average(bags.into_iter().map(Bag::into_final).collect());
-    Ok(GradientBoosted::new(with_threshold(parts, columns, labels)?))
 }
 
 /// Fits a model without each fold of the rows, all with the number of rounds that is best on the

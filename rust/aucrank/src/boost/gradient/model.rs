@@ -9,8 +9,8 @@ use super::loss::{Loss, logistic};
 use super::pair_steps::PairSteps;
 use super::tree::{GradientNode, GradientTree};
 use crate::RankError;
-use crate::data::{Column, Columns, LARGEST_SUM, LevelSet, is_snapped};
-use crate::formula::{Condition, DecisionTree, Formula, Opaque, Rule, Test, TreeNode};
+use crate::data::{Column, Columns, FeatureTerm, LARGEST_SUM, LevelSet, is_snapped};
+use crate::formula::{Condition, DecisionTree, Formula, Opaque, PairTerm, Rule, Test, TreeNode};
 use crate::prepared::Prepared;
 use crate::tree::{LeafSums, LeafTile, SumOrder};
 
@@ -63,8 +63,22 @@ pub(super) struct GradientFields {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) bags: Vec<GradientBag>,
     pub(super) seed: u64,
+    /// For each pair of features, if they were chosen, the weight of the training rows in each cell
+    /// of its table.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) cells: Vec<Vec<u64>>,
     #[serde(skip)]
     pub(super) prepared: Prepared<LeafSums>,
+    #[serde(skip)]
+    pub(super) shown: Prepared<Result<ShownTerms, RankError>>,
+}
+
+/// The functions of single features and of pairs that the trees add up to, as they are shown.
+#[derive(Debug)]
+pub(super) struct ShownTerms {
+    /// In the order of the features.
+    pub(super) singles: Vec<FeatureTerm>,
+    pub(super) pairs: Vec<PairTerm>,
 }
 
 impl GradientFields {
@@ -172,6 +186,23 @@ impl GradientBoosted {
     #[must_use]
     pub fn loss(&self) -> Loss {
         self.0.loss
+    }
+
+    /// The weights of the training rows in the cells of the tables of pairs, if they are known.
+    pub(super) fn cells(&self) -> &[Vec<u64>] {
+        &self.0.cells
+    }
+
+    pub(super) fn set_cells(&mut self, cells: Vec<Vec<u64>>) {
+        (self.0.cells, self.0.shown) = (cells, Prepared::default());
+    }
+
+    /// The functions as they are shown, made on first use.
+    pub(super) fn shown(
+        &self,
+        make: impl FnOnce() -> Result<ShownTerms, RankError>,
+    ) -> Result<&ShownTerms, RankError> {
+        self.0.shown.get(make).as_ref().map_err(Clone::clone)
     }
 
     /// Pairs of categories that trees test like further features.
@@ -354,6 +385,7 @@ impl GradientBoosted {
         if parts.loss == Loss::Log && parts.threshold != 0.0 {
             return Err("a threshold with log loss".to_owned());
         }
+        self.check_cells()?;
         if !(parts.learning_rate > 0.0 && parts.learning_rate <= 1.0) {
             return Err(format!("a learning rate of {}", parts.learning_rate));
         }

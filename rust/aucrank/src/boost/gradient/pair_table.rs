@@ -91,6 +91,15 @@ impl PairTerm {
         Ok(table.plus(trees))
     }
 
+    /// Number of cells of the same, if it is not too large.
+    pub(super) fn n_cells(
+        features: [usize; 2],
+        n_levels: &[Option<u32>],
+        trees: &[Cow<'_, GradientTree>],
+    ) -> Option<usize> {
+        Self::empty(features, n_levels, trees, MOST_CELLS).map(|table| table.values.len())
+    }
+
     /// The same, if the table has no more cells than the trees have leaves.
     pub(super) fn small_sum(
         features: [usize; 2],

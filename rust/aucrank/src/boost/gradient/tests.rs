@@ -799,6 +799,46 @@ fn features_and_pairs_add_up_to_the_score() {
 }
 
 #[test]
+fn chosen_pairs_have_a_mean_of_zero_at_each_place_of_either_feature() {
+    let mut sample = Sample::new(3000);
+    for weights in [None, Some((0..3000).map(|row| f64::from(row as u32 % 3) + 0.25).collect())] {
+        sample.weights = weights;
+        let model = sample.fit(&GradientParams { n_rounds: 40, ..paired(Loss::Log) });
+        let tables = model.pair_terms().unwrap();
+        assert!(tables.iter().any(|table| table.values.iter().any(|value| value.abs() > 0.1)));
+        let columns = sample.columns();
+        let width = 3 + tables.len();
+        let parts = model.explain(&columns).unwrap();
+        for (place, table) in tables.iter().enumerate() {
+            for axis in &table.axes {
+                let reader = axis.reader();
+                let mut sums = vec![(0.0, 0.0); axis.n_places()];
+                for row in 0..sample.len() {
+                    let weight = sample.weights.as_ref().map_or(1.0, |weights| weights[row]);
+                    let (total, sum) = &mut sums[reader(columns[axis.feature].raw(row))];
+                    *total += weight;
+                    *sum += weight * parts[row * width + 3 + place];
+                }
+                for (total, sum) in sums.into_iter().filter(|(total, _)| *total > 0.0) {
+                    // The unit of the values is 2.3e-10.
+                    assert!((sum / total).abs() < 1e-9, "{}", sum / total);
+                }
+            }
+        }
+        check_parts(&model, &sample);
+
+        // A model without the weights shows what its trees add up to, with the same scores.
+        let mut plain = model.clone();
+        plain.set_cells(Vec::new());
+        check_parts(&plain, &sample);
+        assert_ne!(plain.pair_terms(), model.pair_terms());
+        let mut damaged = model.clone();
+        damaged.set_cells(vec![vec![1; 7]; tables.len()]);
+        assert!(damaged.check().unwrap_err().starts_with("weights of cells"));
+    }
+}
+
+#[test]
 fn a_formula_of_many_rounds_of_a_pair_is_a_table() {
     let sample = Sample::new(2000);
     let params = GradientParams { n_rounds: 400, max_bins: 8, ..paired(Loss::Log) };
