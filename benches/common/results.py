@@ -16,7 +16,7 @@ def resumed(path, keys, figures):
     known = {tuple(key) for key in done[keys].itertuples(index=False)} if len(done) else set()
     with path.open("a", newline="") as file:
         writer = csv.writer(file)
-        if not known:
+        if file.tell() == 0:
             writer.writerow([*keys, *figures])
 
         def append(*row):
