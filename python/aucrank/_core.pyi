@@ -31,6 +31,7 @@ _Sample = (
         NDArray[np.bool_] | None,
         NDArray[np.float64] | None,
         tuple[NDArray[np.uint64], bool] | None,
+        float | None,
     ]
     | CodedMatrix
 )

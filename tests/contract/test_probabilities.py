@@ -190,7 +190,7 @@ def test_calibration_uses_the_held_out_rows_of_the_fit(cls):
     if cls is GradientBoostingRanker:
         params = {"loss": "pair_exponential", "scoring": "auc", "n_bags": 1}
     ranker = cls(n_rounds=30, early_stopping=True, random_state=3, **params).fit(X, Y)
-    sample = (X, [None] * X.shape[1], Y == "yes", None, None)
+    sample = (X, [None] * X.shape[1], Y == "yes", None, None, None)
     rows = _core.held_out_rows(sample, 0.1, ranker._model.seed, 1)
     path = ranker.validation_path_
     (chosen,) = path["auc"][path["kept"]]

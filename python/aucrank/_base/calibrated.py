@@ -182,19 +182,23 @@ class CalibratedRanker(BaseRanker):
         found = np.empty(len(own))
         for fold in range(n_folds):
             is_out = fold_of_row == fold
+            is_kept = ~is_out
+            if dealt.blocks is not None:
+                is_kept = dealt.blocks.apart_from(is_out)
+                dealt.blocks.check_gap(dealt.labels[is_kept])
             ranker = clone(self)
             ranker.set_params(verbose=0)
             # Some fits use the labels.
             ranker.classes_, ranker._schema = self.classes_, self._schema
-            part = self._take(dealt, np.flatnonzero(~is_out))
+            part = self._take(dealt, np.flatnonzero(is_kept))
             inner = FitContext(part, context.seed, n_threads, FitProgress(ranker))
             with warnings.catch_warnings(), inner_fits_are_silent():
                 warnings.simplefilter("ignore")
                 ranker._model = ranker._fit_model(inner)
             scores = ranker._score(dealt, n_threads)
-            weight = None if dealt.weight is None else dealt.weight[~is_out]
-            own_mean, own_deviation = _moments(own[~is_out], weight)
-            mean, deviation = _moments(scores[~is_out], weight)
+            weight = None if dealt.weight is None else dealt.weight[is_kept]
+            own_mean, own_deviation = _moments(own[is_kept], weight)
+            mean, deviation = _moments(scores[is_kept], weight)
             scale = own_deviation / deviation if own_deviation > 0 and deviation > 0 else 1.0
             found[is_out] = (scores[is_out] - mean) * scale + own_mean
         return _on_a_grid(found)

@@ -305,6 +305,7 @@ class CoreEstimator(
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
     ) -> Self:
         """Fit the model to rows of two classes.
 
@@ -326,6 +327,10 @@ class CoreEstimator(
         time : array-like of shape (n,), default=None
             When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
+        gap : float, timedelta or None, default=None
+            Rows that are nearer in time than this to held-out rows or a fold, or as near, are left
+            out of what is fitted without these: a number, or a timedelta if times are dates. For
+            outcomes that are known later. Not for a `Dataset`.
 
         Returns
         -------
@@ -337,7 +342,7 @@ class CoreEstimator(
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight, groups=groups, time=time)
+        return self._fit(X, y, sample_weight, groups=groups, time=time, gap=gap)
 
     @with_callbacks
     def _fit(
@@ -349,6 +354,7 @@ class CoreEstimator(
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
     ) -> Self:
         """Run `fit`, with validation rows where there are any."""
         begin = perf_counter()
@@ -365,6 +371,7 @@ class CoreEstimator(
                     y_val=validation.y,
                     groups=groups,
                     time=time,
+                    gap=gap,
                 )
                 self._fit_dataset(X, FitProgress(self, tasks))
                 tasks.end()
@@ -390,7 +397,7 @@ class CoreEstimator(
             warn_of_leaks(columns, schema, positive, weight)
             warn_of_marks(columns, schema)
             seed = check_seed(getattr(self, "random_state", None))
-            blocks = read_blocks(groups, time, count_rows(columns), kept)
+            blocks = read_blocks(groups, time, count_rows(columns), kept, gap)
             if blocks is not None and groups is not None and time is not None:
                 warn_of_few_ranges(blocks.of_row if kept is None else blocks.of_row[kept])
             sample = Sample(columns, schema, positive, weight, X, blocks)

@@ -22,6 +22,7 @@ class MadeRanker(ProbabilityMixin, BaseRanker):
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
     ) -> NoReturn:
         """Raise an error: the model was fitted before.
 
@@ -36,6 +37,8 @@ class MadeRanker(ProbabilityMixin, BaseRanker):
         groups : array-like of shape (n,), default=None
             Not used.
         time : array-like of shape (n,), default=None
+            Not used.
+        gap : float, timedelta or None, default=None
             Not used.
 
         Raises

@@ -88,8 +88,9 @@ def deal(
         If there is no such split of the rows.
     """
     check_int(n_repeats, "n_repeats", low=1)
-    if gap is not None and sample.time is None:
-        raise ValueError(f"gap={gap!r} is between ranges of time: pass time, too")
+    if sample.time is None:
+        # Raises an error if there is a gap.
+        time_gap(gap, None)
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         return _dealt_by_number(sample, check_int(cv, "cv", low=2) or 2, n_repeats, seed, gap)
     if n_repeats != 1:
@@ -149,7 +150,7 @@ def _dealt_by_time(
 ) -> RepeatedFolds:
     """Deal ranges of time with about equal numbers of rows, the earliest first."""
     assert sample.time is not None
-    distance = None if gap is None else time_gap(gap, sample.time)
+    distance = time_gap(gap, sample.time)
     if n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} would deal the same ranges of time again: leave 1")
     _, places = np.unique(blocks, return_inverse=True)
@@ -157,22 +158,19 @@ def _dealt_by_time(
     of_row = range_of_times(size, n_folds)[places]
     if len(np.unique(of_row)) < n_folds:
         raise ValueError(_no_ranges(sample, size, n_folds))
-    times = RowBlocks(blocks, are_times=True).times
-    assert times is not None
+    of_times = RowBlocks(blocks, are_times=True, gap=distance)
     pairs = []
     for fold in range(n_folds):
         is_held_out = of_row == fold
-        is_near = is_held_out
+        is_kept = of_times.apart_from(is_held_out)
         if distance is not None:
-            of_fold = times[is_held_out]
-            is_near = (times >= of_fold.min() - distance) & (times <= of_fold.max() + distance)
-            kept = sample.positive[~is_near]
+            kept = sample.positive[is_kept]
             if kept.all() or not kept.any():
                 raise ValueError(
                     f"gap={gap!r} leaves rows of one class, or none, to fit to in fold {fold + 1}:"
                     " use a smaller one, or fewer folds"
                 )
-        pairs.append((np.flatnonzero(~is_near), np.flatnonzero(is_held_out)))
+        pairs.append((np.flatnonzero(is_kept), np.flatnonzero(is_held_out)))
     says = (
         f"{n_folds} ranges of time"
         + (", groups kept together" if sample.groups is not None else "")

@@ -144,9 +144,7 @@ def read_request(
     seed = int(random_state) if is_seed else drawn  # type: ignore[arg-type]
     notes: list[str] = []
     if isinstance(X, Dataset):
-        refuse_with_dataset(y=y, sample_weight=sample_weight, groups=groups, time=time)
-        if gap is not None:
-            raise ValueError(f"gap={gap!r} was given with a Dataset: it is for rows of a frame")
+        refuse_with_dataset(y=y, sample_weight=sample_weight, groups=groups, time=time, gap=gap)
         rows = sampled_rows(X, MOST_ROWS, categorical_features, n_jobs)
         if rows.are_few:
             notes.append(f"on a sample of {len(rows.positive):,} of {rows.n_all:,} rows")

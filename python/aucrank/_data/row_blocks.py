@@ -34,14 +34,36 @@ class RowBlocks:
         that it does not depend on other rows; for times, a number that increases with the time.
     are_times : bool
         Whether blocks are ordered.
+    gap : float or None, default=None
+        How far from held-out rows, and more, the times are of rows that a model learns from.
     """
 
     of_row: NDArray[np.uint64]
     are_times: bool
+    gap: float | None = None
 
     def take(self, rows: NDArray[np.intp]) -> RowBlocks:
         """Return the blocks of some of the rows."""
-        return RowBlocks(self.of_row[rows], self.are_times)
+        return RowBlocks(self.of_row[rows], self.are_times, self.gap)
+
+    def apart_from(self, is_held_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which rows a model learns from if these are held out: those beyond the gap."""
+        times = self.times
+        if times is None or self.gap is None or not is_held_out.any():
+            return ~is_held_out
+        of_fold = times[is_held_out]
+        found: NDArray[np.bool_] = (times < of_fold.min() - self.gap) | (
+            times > of_fold.max() + self.gap
+        )
+        return found
+
+    def check_gap(self, positive: NDArray[np.bool_]) -> None:
+        """Raise ValueError if the gap leaves no rows of both classes to learn from."""
+        if self.gap is not None and (positive.all() or not positive.any()):
+            raise ValueError(
+                "the gap leaves rows of one class, or none, to fit to where a range of time is held"
+                " out: use a smaller one, or fewer folds"
+            )
 
     @property
     def groups(self) -> NDArray[np.uint64] | None:
@@ -68,6 +90,7 @@ def read_blocks(
     time: ArrayLike | None,
     n_rows: int,
     kept: NDArray[np.bool_] | None = None,
+    gap: Any = None,
 ) -> RowBlocks | None:
     """Read the groups and times by which a fit deals rows.
 
@@ -83,16 +106,20 @@ def read_blocks(
         Number of rows.
     kept : ndarray of bool, shape (n_rows,), or None, default=None
         Which rows have positive weight; None where all have.
+    gap : float, timedelta or None, default=None
+        How far in time the rows that a model is fitted to are from held-out rows, and more.
 
     Raises
     ------
     TypeError, ValueError
-        If the length differs from ``n_rows``, a value is missing, or a time is neither a number nor
-        a date.
+        If the length differs from ``n_rows``, a value is missing, a time is neither a number nor a
+        date, or there is no such gap between the times.
     """
-    times = None if time is None else time_numbers(read_times(time, n_rows))
+    known = None if time is None else read_times(time, n_rows)
+    distance = time_gap(gap, known)
+    times = None if known is None else time_numbers(known)
     if groups is None:
-        return None if times is None else RowBlocks(times, are_times=True)
+        return None if times is None else RowBlocks(times, are_times=True, gap=distance)
     column = _column(groups, "groups", n_rows)
     if (row := first_missing(column)) is not None:
         raise ValueError(f"the group of row {row} is missing")
@@ -100,8 +127,9 @@ def read_blocks(
     if times is None:
         return RowBlocks(numbers, are_times=False)
     counted = slice(None) if kept is None else kept
-    known, latest = latest_of_groups(numbers[counted], times[counted])
-    return RowBlocks(times_of_groups(numbers, known, latest), are_times=True)
+    distinct, latest = latest_of_groups(numbers[counted], times[counted])
+    times = times_of_groups(numbers, distinct, latest)
+    return RowBlocks(times, are_times=True, gap=distance)
 
 
 def latest_of_groups(
@@ -169,24 +197,28 @@ def read_times(time: ArrayLike, n_rows: int) -> NDArray[Any]:
     return column
 
 
-def time_gap(gap: Any, column: NDArray[Any]) -> float:
+def time_gap(gap: Any, column: NDArray[Any] | None) -> float | None:
     """Return a distance of times in the unit of `time_numbers`: seconds for dates.
 
     Parameters
     ----------
-    gap : float, datetime.timedelta or numpy.timedelta64
+    gap : float, datetime.timedelta, numpy.timedelta64 or None
         The distance, 0 or more: a duration for times that are dates or durations themselves, else a
-        number.
-    column : ndarray
-        All times.
+        number. None for none.
+    column : ndarray or None
+        All times, if there are any.
 
     Raises
     ------
     TypeError
         If it is not of the kind of the times.
     ValueError
-        If it is negative or not finite.
+        If it is negative or not finite, or there are no times.
     """
+    if gap is None:
+        return None
+    if column is None:
+        raise ValueError(f"gap={gap!r} is between ranges of time: pass time, too")
     is_duration = isinstance(gap, timedelta | np.timedelta64)
     are_dates = column.dtype.kind in "mM" or (
         column.dtype.kind == "O"

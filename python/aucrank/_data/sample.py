@@ -91,10 +91,13 @@ class Sample:
         NDArray[np.bool_] | None,
         NDArray[np.float64] | None,
         tuple[NDArray[np.uint64], bool] | None,
+        float | None,
     ]:
         """The sample in the form of the core."""
-        blocks = None if self.blocks is None else self.blocks.core
-        return self.columns, self.schema.n_levels, self.positive, self.weight, blocks
+        n_levels, blocks, gap = self.schema.n_levels, None, None
+        if self.blocks is not None:
+            blocks, gap = self.blocks.core, self.blocks.gap
+        return self.columns, n_levels, self.positive, self.weight, blocks, gap
 
 
 def read_sample(

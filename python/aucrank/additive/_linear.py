@@ -214,6 +214,7 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
     ) -> Self:
         """Find the weights with the largest penalised likelihood.
 
@@ -239,6 +240,10 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         time : array-like of shape (n,), default=None
             Time of each row, as a number or date: the latest rows are held out, and folds are
             ranges of time.
+        gap : float, timedelta or None, default=None
+            Rows that are nearer in time than this to held-out rows or a fold, or as near, are left
+            out of what is fitted without these: a number, or a timedelta if times are dates. For
+            outcomes that are known later. Not for a `Dataset`.
 
         Returns
         -------
@@ -250,7 +255,7 @@ class LinearRanker(SampledFitMixin, ProbabilityMixin, BaseRanker):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight, groups=groups, time=time)
+        return self._fit(X, y, sample_weight, groups=groups, time=time, gap=gap)
 
     def _fit_model(self, context: FitContext) -> _core.LinearModel:
         params = self._core_params(context.scope)

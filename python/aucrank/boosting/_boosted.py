@@ -76,6 +76,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
         X_val: Any = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
@@ -102,6 +103,10 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
         time : array-like of shape (n,), default=None
             When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
+        gap : float, timedelta or None, default=None
+            Rows that are nearer in time than this to held-out rows or a fold, or as near, are left
+            out of what is fitted without these: a number, or a timedelta if times are dates. For
+            outcomes that are known later. Not for a `Dataset`.
         X_val : array-like or data frame of shape (n_val, n_features), default=None
             Validation rows for choosing the number of rounds, where it is chosen: the columns of
             ``X``, categories matched by value. None to hold out a part of ``X``.
@@ -123,7 +128,7 @@ class BoostedRanker(TermsMixin, WeakRankersMixin, CalibratedRanker):
             classes differ from the last fit.
         """
         validation = ValidationSet(X_val, y_val, sample_weight_val)
-        return self._fit(X, y, sample_weight, validation, groups=groups, time=time)
+        return self._fit(X, y, sample_weight, validation, groups=groups, time=time, gap=gap)
 
     _fits_dataset = "rows"
 

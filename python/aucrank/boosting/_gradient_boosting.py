@@ -167,7 +167,9 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         Whether to hold rows out, stop when their ranking no longer improves, and keep the rounds up
         to the best. "auto": unless ``warm_start`` is set.
     scoring : {"auc", "loss"}, default="loss"
-        Criterion on held-out rows; both up to ``max_fpr``.
+        Criterion on held-out rows; both up to ``max_fpr``. Where few rows are positive, average
+        precision was measured, too: it chooses no better than "loss", see :ref:`few rows
+        <few-rows>`.
     validation_fraction : float or "auto", default="auto"
         Which rows are held out, for ``early_stopping`` without an ``X_val``. A number: this share
         of the distinct rows of each class, above 0 and below 1, sampled separately for each bag,
@@ -446,6 +448,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
         X_val: Any = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
@@ -473,6 +476,10 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
         time : array-like of shape (n,), default=None
             When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
+        gap : float, timedelta or None, default=None
+            Rows that are nearer in time than this to held-out rows or a fold, or as near, are left
+            out of what is fitted without these: a number, or a timedelta if times are dates. For
+            outcomes that are known later. Not for a `Dataset`.
         X_val : array-like or data frame of shape (n_val, n_features), default=None
             Validation rows for choosing the number of rounds, with ``early_stopping``: the columns
             of ``X``, categories matched by value. None to hold out a part of ``X``.
@@ -494,7 +501,7 @@ class GradientBoostingRanker(PairTermsMixin, CalibratedRanker):
             classes differ from the last fit.
         """
         validation = ValidationSet(X_val, y_val, sample_weight_val)
-        return self._fit(X, y, sample_weight, validation, groups=groups, time=time)
+        return self._fit(X, y, sample_weight, validation, groups=groups, time=time, gap=gap)
 
     def _check_all_params(self) -> None:
         super()._check_all_params()

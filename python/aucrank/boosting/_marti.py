@@ -120,6 +120,7 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
     ) -> Self:
         """Fit the program to rows of two classes, layer by layer.
 
@@ -142,6 +143,10 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         time : array-like of shape (n,), default=None
             When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
+        gap : float, timedelta or None, default=None
+            Rows that are nearer in time than this to held-out rows or a fold, or as near, are left
+            out of what is fitted without these: a number, or a timedelta if times are dates. For
+            outcomes that are known later. Not for a `Dataset`.
 
         Returns
         -------
@@ -153,7 +158,7 @@ class ProgramRanker(WeakRankersMixin, CalibratedRanker):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight, groups=groups, time=time)
+        return self._fit(X, y, sample_weight, groups=groups, time=time, gap=gap)
 
     def _fit_model(self, context: FitContext) -> _core.BranchingProgram:
         sample, params = context.sample, json.dumps(self._core_params(context.scope))

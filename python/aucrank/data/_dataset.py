@@ -731,6 +731,8 @@ def refuse_with_dataset(**given: Any) -> None:
         If it was; the message names the argument.
     """
     for name, value in given.items():
+        if value is not None and name == "gap":
+            raise ValueError(f"gap={value!r} was given with a Dataset: it is for rows of a frame")
         if value is not None and name in ("groups", "time"):
             raise ValueError(
                 f"{name} was given with a Dataset, which names its column of it itself, as in"

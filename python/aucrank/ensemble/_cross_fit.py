@@ -225,9 +225,9 @@ class CrossFit(RowsLeftOut):
             parts = [np.arange(len(of_row))]
             models = [self._fit_once(member, parts[0], seed, end)]
         else:
-            is_out = np.isin(of_row, out)
-            parts = [np.flatnonzero(is_out)]
-            models = [self._fit_once(member, np.flatnonzero(~is_out), seed, end)]
+            parts = [np.flatnonzero(np.isin(of_row, out))]
+            kept = np.flatnonzero(self.apart_from(*out))
+            models = [self._fit_once(member, kept, seed, end)]
         scores = [
             member.ask(without, left_out, self._n_threads)
             for (without, _), left_out in zip(models, parts, strict=True)

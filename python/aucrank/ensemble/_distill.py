@@ -131,10 +131,10 @@ class Student:
         weight = np.ones(len(folds.rows)) if sample.weight is None else sample.weight
         found = {name: np.zeros(len(folds.rows)) for name in ("distilled", "plain")}
         for fold in range(folds.n_folds):
-            left_out = folds.of_row == fold
-            kept, left_out_rows = np.flatnonzero(~left_out), self._take(folds.rows[left_out])
+            left_out, is_kept = folds.of_row == fold, self._cross.apart_from(fold)
+            kept, left_out_rows = np.flatnonzero(is_kept), self._take(folds.rows[left_out])
             scores = [of_member[fold] for of_member in without]
-            blended = blend(scores, sample.labels, np.where(left_out, 0.0, weight))
+            blended = blend(scores, sample.labels, np.where(is_kept, weight, 0.0))
             log_odds = weighted_sum(blended["factors"], scores, blended["intercept"])[kept]
             found["distilled"][left_out] = known_scores(self.fit_to(log_odds, kept), left_out_rows)
             found["plain"][left_out] = known_scores(self._fit_to_labels(kept), left_out_rows)

@@ -224,6 +224,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
     ) -> Self:
         """Fit the members without each fold, and blend them.
 
@@ -249,6 +250,10 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         time : array-like of shape (n,), default=None
             When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
+        gap : float, timedelta or None, default=None
+            Rows that are nearer in time than this to held-out rows or a fold, or as near, are left
+            out of what is fitted without these: a number, or a timedelta if times are dates. For
+            outcomes that are known later. Not for a `Dataset`.
 
         Returns
         -------
@@ -260,7 +265,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight, groups=groups, time=time)
+        return self._fit(X, y, sample_weight, groups=groups, time=time, gap=gap)
 
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         check_choice(self.presets, "presets", tuple(PRESETS))
@@ -423,7 +428,10 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
                 for _, member in used_with
             ]
             dealt = (self._folds(), folds.n_folds)
-            self._left_out = _LeftOut(nested, context.seed, *dealt, used, self._blend_params())
+            blocks = left_out.sample.blocks
+            gap = None if blocks is None else blocks.gap
+            params = self._blend_params()
+            self._left_out = _LeftOut(nested, context.seed, *dealt, used, params, gap)
         n_levels = left_out.sample.schema.n_levels
         model, self._estimators = _put_together(used_with, blended["intercept"], n_levels)
         if not any(blended["factors"]):
@@ -576,7 +584,7 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         sample_weight : array-like of shape (n,), default=None
             Their weights, if they had any.
         groups, time : array-like of shape (n,), default=None
-            Groups and times that were passed to the fit, if any.
+            Groups and times that were passed to the fit, if any; its ``gap`` is known.
         compare : bool, default=True
             Whether to compare it with the ensemble, and with the same ranker fitted to the labels.
             For an unbiased comparison all members are refitted without each pair of folds, since
@@ -635,6 +643,8 @@ class RankingEnsemble(KeepsModels, ProbabilityMixin, SampledFitMixin, BaseRanker
         weight = weigh_classes(factors, sample.labels, sample.weight)
         kept = None if weight is None else weight > 0
         blocks = read_blocks(groups, time, sample.n_rows, kept)
+        if blocks is not None:
+            blocks = replace(blocks, gap=left_out.gap)
         sample = replace(sample, rows=X, weight=weight, blocks=blocks)
         n_threads = effective_n_threads(self.n_jobs)
         context = FitContext(sample, left_out.seed, n_threads, FitProgress(self))
@@ -756,6 +766,8 @@ class _LeftOut:
         Members with positive weight and their positions, as in the fit.
     params : str
         Parameters of the blend, in the form of the core.
+    gap : float or None
+        Gap between times, in the unit of `RowBlocks`.
     """
 
     scores: NDArray[np.float64]
@@ -764,6 +776,7 @@ class _LeftOut:
     n_dealt: int
     rankers: list[tuple[str, Any, int]]
     params: str
+    gap: float | None
 
 
 def _leaderboard(

@@ -36,6 +36,23 @@ class RowsLeftOut:
         self.folds = folds
         self.shift = shift
 
+    def apart_from(self, *out: int) -> NDArray[np.bool_]:
+        """Return which rows a model without some folds is fitted to.
+
+        Raises
+        ------
+        ValueError
+            If the gap between ranges of time leaves too few.
+        """
+        sample, of_row = self.sample, self.folds.of_row
+        if sample.blocks is None:
+            return np.isin(of_row, out, invert=True)
+        found = np.ones(len(of_row), dtype=np.bool_)
+        for fold in out:
+            found &= sample.blocks.apart_from(of_row == fold)
+        sample.blocks.check_gap(sample.labels[found])
+        return found
+
     def auc(self, scores: NDArray[np.float64]) -> "AucInterval":
         """Return the mean AUC of the folds; each fold is scored by one model."""
         from aucrank.metrics import cross_validated_auc
@@ -70,7 +87,7 @@ class RowsLeftOut:
         weight = np.ones(len(folds.of_row)) if sample.weight is None else sample.weight
         for fold in range(folds.n_folds):
             is_out = folds.of_row == fold
-            others = np.where(is_out, 0.0, weight) if folds.n_folds > 1 else weight
+            others = np.where(self.apart_from(fold), weight, 0.0) if folds.n_folds > 1 else weight
             found = blend(scores, sample.labels, others)
             of_fold = [of_member[is_out] for of_member in scores]
             blended[is_out] = weighted_sum(found["factors"], of_fold, found["intercept"])

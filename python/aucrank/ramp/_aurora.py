@@ -395,6 +395,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
     ) -> Self:
         """Search for terms, and fit their coefficients.
 
@@ -419,6 +420,10 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
         time : array-like of shape (n,), default=None
             Time of each row, as a number or date: the latest rows are held out, and folds are
             ranges of time.
+        gap : float, timedelta or None, default=None
+            Rows that are nearer in time than this to held-out rows or a fold, or as near, are left
+            out of what is fitted without these: a number, or a timedelta if times are dates. For
+            outcomes that are known later. Not for a `Dataset`.
 
         Returns
         -------
@@ -431,7 +436,7 @@ class AURORA(AuroraTermsMixin, SampledFitMixin, CalibratedRanker):
             If a parameter, the data, the labels or the weights are not valid; or if
             ``warm_start`` is set and columns, classes or the radius are not those of the last fit.
         """
-        return self._fit(X, y, sample_weight, groups=groups, time=time)
+        return self._fit(X, y, sample_weight, groups=groups, time=time, gap=gap)
 
     _stage_name = "search"
 

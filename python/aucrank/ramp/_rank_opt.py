@@ -196,6 +196,7 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
     ) -> Self:
         """Fit by gradient ascent from the difference of the class means.
 
@@ -220,6 +221,10 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         time : array-like of shape (n,), default=None
             Time of each row, as a number or date: the latest rows are held out, and folds are
             ranges of time.
+        gap : float, timedelta or None, default=None
+            Rows that are nearer in time than this to held-out rows or a fold, or as near, are left
+            out of what is fitted without these: a number, or a timedelta if times are dates. For
+            outcomes that are known later. Not for a `Dataset`.
 
         Returns
         -------
@@ -231,7 +236,7 @@ class RankOpt(SampledFitMixin, CalibratedRanker):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        return self._fit(X, y, sample_weight, groups=groups, time=time)
+        return self._fit(X, y, sample_weight, groups=groups, time=time, gap=gap)
 
     def _fit_model(self, context: FitContext) -> _core.RankOpt:
         schema = context.sample.schema

@@ -184,6 +184,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
     ) -> Self:
         """Choose the terms.
 
@@ -204,6 +205,10 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         time : array-like of shape (n,), default=None
             Time of each row, as a number or date: the latest rows are held out, and folds are
             ranges of time.
+        gap : float, timedelta or None, default=None
+            Rows that are nearer in time than this to held-out rows or a fold, or as near, are left
+            out of what is fitted without these: a number, or a timedelta if times are dates. For
+            outcomes that are known later. Not for a `Dataset`.
 
         Returns
         -------
@@ -215,7 +220,7 @@ class ThresholdBinarizer(OneToOneFeatureMixin, TransformerMixin, CoreEstimator):
         ValueError
             If a parameter, the data, the labels or the weights are not valid.
         """
-        self._fit(X, y, sample_weight, groups=groups, time=time)
+        self._fit(X, y, sample_weight, groups=groups, time=time, gap=gap)
         if not self._terms:
             warn_caller("nothing parts the training rows, so there are no terms")
         return self

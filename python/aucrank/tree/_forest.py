@@ -298,6 +298,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
     ) -> Self:
         """Fit the forest to rows of two classes.
 
@@ -319,6 +320,10 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
         time : array-like of shape (n,), default=None
             When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
+        gap : float, timedelta or None, default=None
+            Rows that are nearer in time than this to held-out rows or a fold, or as near, are left
+            out of what is fitted without these: a number, or a timedelta if times are dates. For
+            outcomes that are known later. Not for a `Dataset`.
 
         Returns
         -------
@@ -333,7 +338,7 @@ class RankingForest(PartialDependenceMixin, ProbabilityMixin, BaseRanker):
             fit, which were grown on other rows or samples, would have to score out-of-bag rows
             (``oob_score``, ``n_iter_no_change``, aggregated rankings).
         """
-        return self._fit(X, y, sample_weight, groups=groups, time=time)
+        return self._fit(X, y, sample_weight, groups=groups, time=time, gap=gap)
 
     def _size(self) -> str:
         return plural(self._fitted_model.n_trees, "tree")

@@ -185,6 +185,7 @@ class RuleList(SampledFitMixin, TreeRanker):
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
         X_val: Any = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
@@ -211,6 +212,10 @@ class RuleList(SampledFitMixin, TreeRanker):
         time : array-like of shape (n,), default=None
             When each row was recorded, as numbers or dates: the latest part is held out, and folds
             are ranges of time.
+        gap : float, timedelta or None, default=None
+            Rows that are nearer in time than this to held-out rows or a fold, or as near, are left
+            out of what is fitted without these: a number, or a timedelta if times are dates. For
+            outcomes that are known later. Not for a `Dataset`.
         X_val : array-like or data frame of shape (n_val, n_features), default=None
             Validation rows, if ``pruning`` is "validation" or a `ValidationPruning`: the columns of
             ``X``, categories matched by value. None to hold out a part of ``X``.
@@ -232,7 +237,7 @@ class RuleList(SampledFitMixin, TreeRanker):
             ``pruning`` is another rule.
         """
         validation = ValidationSet(X_val, y_val, sample_weight_val)
-        return self._fit(X, y, sample_weight, validation, groups=groups, time=time)
+        return self._fit(X, y, sample_weight, validation, groups=groups, time=time, gap=gap)
 
     def _core_params(self, scope: ParamScope) -> dict[str, Any]:
         n_rules = check_int(self.max_rules, "max_rules", low=1, high=99, optional=True)

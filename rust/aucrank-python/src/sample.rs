@@ -18,7 +18,7 @@ pub enum SampleArg<'py> {
 }
 
 /// Columns, the number of categories of each, positive rows, weights, and the blocks by which rows
-/// are dealt: the number of the block of each row, and whether blocks are times.
+/// are dealt, with the gap between those of times.
 #[derive(FromPyObject)]
 pub struct ArraysArg<'py>(
     ColumnsArg<'py>,
@@ -26,6 +26,7 @@ pub struct ArraysArg<'py>(
     Option<PyReadonlyArray1<'py, bool>>,
     Option<PyReadonlyArray1<'py, f64>>,
     Option<BlocksArg<'py>>,
+    Option<f64>,
 );
 
 /// A borrowed [`SampleArg`].
@@ -37,8 +38,8 @@ pub struct Sample<'a> {
 /// Source of the classes and weights of rows.
 enum Classes<'a> {
     Coded(&'a CodedMatrix),
-    /// Classes (`None` if there are no labels), weights, and blocks.
-    Arrays(Option<&'a [bool]>, Option<&'a [f64]>, Option<RowBlocks<'a>>),
+    /// Classes (`None` if there are no labels), weights, blocks, and the gap between times.
+    Arrays(Option<&'a [bool]>, Option<&'a [f64]>, Option<RowBlocks<'a>>, Option<f64>),
 }
 
 impl SampleArg<'_> {
@@ -50,12 +51,12 @@ impl SampleArg<'_> {
                 let columns = matrix.0.columns().map_err(to_py_err)?;
                 Ok(Sample { columns, classes: Classes::Coded(&matrix.0) })
             }
-            Self::Arrays(ArraysArg(columns, n_levels, positive, weight, blocks)) => {
+            Self::Arrays(ArraysArg(columns, n_levels, positive, weight, blocks, gap)) => {
                 let positive = positive.as_ref().map(|positive| positive.as_slice()).transpose()?;
                 let weight = weight.as_ref().map(|weight| weight.as_slice()).transpose()?;
                 let blocks = blocks.as_ref().map(BlocksArg::borrow).transpose()?;
                 let columns = columns.borrow(n_levels)?;
-                Ok(Sample { columns, classes: Classes::Arrays(positive, weight, blocks) })
+                Ok(Sample { columns, classes: Classes::Arrays(positive, weight, blocks, *gap) })
             }
         }
     }
@@ -67,11 +68,15 @@ impl Sample<'_> {
     pub fn labels(&self) -> Result<Labels<'_>, RankError> {
         match self.classes {
             Classes::Coded(matrix) => matrix.labels(),
-            Classes::Arrays(positive, weight, blocks) => {
+            Classes::Arrays(positive, weight, blocks, gap) => {
                 let labels = Labels::new(positive.unwrap_or_default(), weight)?;
-                match blocks {
+                let labels = match blocks {
+                    None => labels,
+                    Some(blocks) => labels.in_blocks(blocks)?,
+                };
+                match gap {
                     None => Ok(labels),
-                    Some(blocks) => labels.in_blocks(blocks),
+                    Some(gap) => labels.with_gap(gap),
                 }
             }
         }
@@ -85,7 +90,7 @@ impl Sample<'_> {
                 value: "coded".to_owned(),
                 rule: "raw where rows are new",
             }),
-            Classes::Arrays(positive, weight, _) => {
+            Classes::Arrays(positive, weight, ..) => {
                 NewRows::new(self.columns.n_rows(), positive, weight)
             }
         }

@@ -126,6 +126,12 @@ pub enum RankError {
         /// Column at fault, counted from 0.
         column: usize,
     },
+    /// A gap before and after a range of time that is held out leaves too few other rows.
+    #[error(
+        "the gap leaves rows of one class, or none, to fit to where a range of time is held out: \
+         use a smaller one, or fewer folds"
+    )]
+    GapTooLarge,
     /// A parameter outside its range.
     #[error("{name} is {value}, but must be {rule}")]
     BadParameter {

@@ -304,6 +304,7 @@ class IntegerScore(SampledFitMixin, PointsCard):
         *,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        gap: Any = None,
     ) -> Self:
         """Search the score with the largest AUC of rows of two classes.
 
@@ -325,6 +326,8 @@ class IntegerScore(SampledFitMixin, PointsCard):
             Which rows belong together, such as those of a patient: they stay together in a sample.
         time : array-like of shape (n,), default=None
             Time of each row, as a number or date; the search does not use it.
+        gap : float, timedelta or None, default=None
+            Distance of times; the search does not use it.
 
         Returns
         -------
@@ -337,7 +340,7 @@ class IntegerScore(SampledFitMixin, PointsCard):
             If a parameter, the data, the labels or the weights are not valid, or a required feature
             has no two lines of enough rows.
         """
-        return self._fit(X, y, sample_weight, groups=groups, time=time)
+        return self._fit(X, y, sample_weight, groups=groups, time=time, gap=gap)
 
     def _fit_model(self, context: FitContext) -> _core.Scorecard:
         model: _core.Scorecard = self._search(_core.fit_integer_score, context)

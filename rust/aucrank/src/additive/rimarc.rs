@@ -16,7 +16,7 @@ use super::cut_search::{CutSearch, FoldView, RawRows};
 use super::mad2c::{Mad2c, Mad2cParams, bin_features, fit_mad2c};
 use crate::data::{
     Bins, ClassMasses, ClassSums, Column, Columns, FeatureSteps, FeatureTerm, Folds, Labels,
-    LevelRates, Lookups, NO_FOLD, RateShrinkage, RowUnits, times_power_of_two,
+    LevelRates, Lookups, NO_FOLD, RateShrinkage, RowUnits, TwoParts, times_power_of_two,
 };
 use crate::formula::{Formula, Steps};
 use crate::interrupt::PartCounter;
@@ -682,24 +682,24 @@ fn cross_fit(
     params: &RimarcParams,
     interrupt: &Interrupt,
 ) -> Result<Option<(Vec<f64>, u16)>, RankError> {
-    let Folds { of_row, n_folds } = Folds::deal(columns, labels, n_folds, params.seed, interrupt)?;
+    let folds = Folds::deal(columns, labels, n_folds, params.seed, interrupt)?;
+    let n_folds = folds.n_folds;
     if n_folds < 2 {
         return Ok(None);
     }
-    let mut folds: Vec<Vec<u32>> = vec![Vec::new(); n_folds.into()];
-    for (row, &fold) in (0..).zip(&of_row) {
-        if fold != NO_FOLD {
-            folds[usize::from(fold)].push(row);
+    let done = PartCounter::new(interrupt, "fold", n_folds.into());
+    let mut by_fold = Vec::with_capacity(n_folds.into());
+    for fold in 0..n_folds {
+        let TwoParts { kept, held_out } = folds.parts(labels, fold)?;
+        let mut is_kept = vec![false; labels.n_rows()];
+        for row in kept {
+            is_kept[row as usize] = true;
         }
-    }
-    let done = PartCounter::new(interrupt, "fold", folds.len());
-    let mut by_fold = Vec::with_capacity(folds.len());
-    for (fold, left_out) in (0..).zip(&folds) {
-        let others = labels.among(|row| of_row[row] != fold)?;
+        let others = labels.among(|row| is_kept[row])?;
         let table = bin_features(columns, &others, &params.bins, None, interrupt)?;
         let scoring = params.scoring(table.n_levels(), || RowUnits::of_labels(&others));
         let pairs = |(feature, column): (&BinnedFeature, &Column<'_>)| {
-            let sums = sums_by_bin(column, &feature.bins, labels, left_out);
+            let sums = sums_by_bin(column, &feature.bins, labels, &held_out);
             ScoredPairs::of(&sums, &scoring.balances(feature, &table))
         };
         let features: Vec<_> = table.features().iter().zip(columns).collect();

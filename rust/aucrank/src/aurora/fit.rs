@@ -314,9 +314,8 @@ impl AuroraFit<'_, '_> {
                     vec![split(all.clone(), None)?]
                 } else {
                     let of_fold = |fold: u16| {
-                        let is_held_out = |&row: &u32| folds.of_row[row as usize] == fold;
-                        let (held_out, kept) = all.iter().partition(|row| is_held_out(row));
-                        split(kept, Some(held_out))
+                        let parts = folds.parts(self.labels, fold)?;
+                        split(parts.kept, Some(parts.held_out))
                     };
                     (0..folds.n_folds).map(of_fold).collect::<Result<_, RankError>>()?
                 }

@@ -26,7 +26,7 @@ use super::split_criterion::NodeToSplit;
 use super::sums::{LeafGradients, UnitSums};
 use super::tree::GradientTree;
 use super::tree_rows::{Derivatives, TreeRows};
-use crate::data::{CodeTest, Column, Columns, FixedWeights, Folds, Labels, hold_out};
+use crate::data::{CodeTest, Column, Columns, FixedWeights, Folds, Labels, TwoParts, hold_out};
 use crate::tree::Cuts;
 use crate::{Interrupt, RankError, parallel};
 
@@ -98,12 +98,10 @@ impl<'a> MemoryFit<'a> {
                 let of_bag = |number: usize| {
                     // If there are fewer folds than bags, several bags leave out the same fold.
                     let fold = (number % usize::from(folds.n_folds)) as u16;
-                    let is_out = |row: &u32| folds.of_row[*row as usize] == fold;
-                    let (held_out, training): (Vec<u32>, Vec<u32>) =
-                        all.iter().copied().partition(is_out);
-                    (training.into(), Some(Judges::Inside(held_out.into())))
+                    let TwoParts { kept, held_out } = folds.parts(labels, fold)?;
+                    Ok((kept.into(), Some(Judges::Inside(held_out.into()))))
                 };
-                Ok((0..params.n_bags).map(of_bag).collect())
+                (0..params.n_bags).map(of_bag).collect()
             }
         }
     }

@@ -286,6 +286,13 @@ impl BlockTable {
         self.hold_out(&self.weights, share, seed)
     }
 
+    /// The earliest and the latest time of a block.
+    pub(super) fn times(&self, place: u16) -> [f64; 2] {
+        let number = self.numbers[usize::from(place)];
+        let bits_left_out = (1 << self.shift) - 1;
+        [number << self.shift, (number << self.shift) | bits_left_out].map(time_of)
+    }
+
     /// The part of each block, given the shares of the parts of the weight; 0 if it has no weight.
     fn parts(&self, weights: &[ClassWeights], shares: &[f64], seed: u64) -> Vec<u16> {
         match self.kind {
@@ -370,11 +377,37 @@ fn parts_of_times(weights: &[ClassWeights], shares: &[f64]) -> Vec<u16> {
     part_of
 }
 
+/// A number that rises with a time, for [`RowBlocks::Times`]: the bits of the time, those of negative
+/// ones reversed.
+///
+/// # Examples
+///
+/// ```
+/// use aucrank::data::rising_bits;
+///
+/// assert!([-2.0, -1.5, 0.0, 1e-9, 3.0].map(rising_bits).is_sorted());
+/// assert_eq!(rising_bits(-0.0), rising_bits(0.0));
+/// ```
+#[must_use]
+pub fn rising_bits(time: f64) -> u64 {
+    let bits = (time + 0.0).to_bits();
+    if bits & SIGN == 0 { bits | SIGN } else { !bits }
+}
+
+/// The time with these [`rising_bits`].
+fn time_of(bits: u64) -> f64 {
+    f64::from_bits(if bits & SIGN == 0 { !bits } else { bits ^ SIGN })
+}
+
+const SIGN: u64 = 1 << 63;
+
 /// The block of each row.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LabelBlocks {
     pub(super) table: BlockTable,
     pub(super) of_row: Vec<u16>,
+    /// How far the times of rows to learn from are from those of held-out rows, and more.
+    pub(super) gap: Option<f64>,
 }
 
 impl LabelBlocks {
@@ -386,7 +419,7 @@ impl LabelBlocks {
         let mut sums = BlockSums::new(blocks.kind());
         sums.add_rows(blocks, rows);
         let table = sums.table();
-        Self { of_row: table.places(blocks.of_row()), table }
+        Self { of_row: table.places(blocks.of_row()), table, gap: None }
     }
 
     /// Blocks of rows that are given by their places in a table.
@@ -396,7 +429,18 @@ impl LabelBlocks {
         for place in &mut of_row {
             *place = (*place).min(last);
         }
-        Self { table, of_row }
+        Self { table, of_row, gap: None }
+    }
+
+    /// See [`Labels::with_gap`](crate::data::Labels::with_gap).
+    pub(in crate::data) fn gap(&self) -> Option<f64> {
+        self.gap
+    }
+
+    /// The same blocks with another gap, if they are of times.
+    pub(in crate::data) fn with_gap(mut self, gap: f64) -> Self {
+        self.gap = (self.table.kind == BlockKind::Times).then_some(gap);
+        self
     }
 
     /// The group of each row, and the number of groups; `None` for times.

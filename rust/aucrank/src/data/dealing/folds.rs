@@ -75,6 +75,18 @@ impl Folds {
         }
         Ok(Self { of_row, n_folds })
     }
+
+    /// The rows of a fold, and the others: of those of times, without the
+    /// [gap](Labels::with_gap) before and after the fold.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::GapTooLarge`].
+    pub fn parts(&self, labels: &Labels<'_>, fold: u16) -> Result<TwoParts, RankError> {
+        let parts = TwoParts::of(labels, |row| self.of_row[row as usize] == fold);
+        // A single fold leaves nothing to learn from in any case.
+        if self.n_folds < 2 { Ok(parts) } else { parts.checked(labels) }
+    }
 }
 
 /// Training and validation rows, each in order.
@@ -102,14 +114,30 @@ pub struct TwoParts {
     pub held_out: Vec<u32>,
 }
 
+impl TwoParts {
+    pub(super) fn of(labels: &Labels<'_>, is_held_out: impl Fn(u32) -> bool) -> Self {
+        let (held_out, mut kept): (Vec<u32>, _) =
+            labels.rows().into_iter().partition(|&row| is_held_out(row));
+        labels.leave_gap(&mut kept, &held_out);
+        Self { kept, held_out }
+    }
+
+    /// Checks that a gap leaves rows of both classes to learn from.
+    pub(super) fn checked(self, labels: &Labels<'_>) -> Result<Self, RankError> {
+        let has = |class| self.kept.iter().any(|&row| labels.positive()[row as usize] == class);
+        let is_valid = !labels.has_gap() || (has(false) && has(true));
+        is_valid.then_some(self).ok_or(RankError::GapTooLarge)
+    }
+}
+
 /// Holds out a share of the distinct rows (values and class) of each class: the first in the order
 /// of the same seeded hash as in [`Folds::deal`], or blocks with about that share, the latest if
-/// they are of times. Each part has at least one row of each class; `None` if a class has a single
-/// distinct row.
+/// they are of times, before which a [gap](Labels::with_gap) is left. Each part has at least one row
+/// of each class; `None` if a class has a single distinct row.
 ///
 /// # Errors
 ///
-/// [`RankError::Interrupted`].
+/// [`RankError::Interrupted`], [`RankError::GapTooLarge`].
 pub fn hold_out(
     columns: &Columns<'_>,
     labels: &Labels<'_>,
@@ -118,7 +146,8 @@ pub fn hold_out(
     interrupt: &Interrupt,
 ) -> Result<Option<TwoParts>, RankError> {
     if let Some(blocks) = labels.blocks() {
-        return Ok(blocks.hold_out(labels, fraction, seed));
+        let parts = blocks.hold_out(labels, fraction, seed);
+        return parts.map(|parts| parts.checked(labels)).transpose();
     }
     let order = RowOrder::of(columns, labels, seed, interrupt)?;
     let Some(holdout) = order.holdout(fraction) else { return Ok(None) };

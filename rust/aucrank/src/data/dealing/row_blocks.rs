@@ -23,9 +23,22 @@ impl LabelBlocks {
         seed: u64,
     ) -> Option<TwoParts> {
         let part_of = self.table.hold_out(&self.weights(labels), share, seed)?;
-        let is_out = |&row: &u32| part_of[usize::from(self.of_row[row as usize])] == 1;
-        let (held_out, kept) = labels.rows().into_iter().partition(is_out);
-        Some(TwoParts { kept, held_out })
+        let is_out = |row: u32| part_of[usize::from(self.of_row[row as usize])] == 1;
+        Some(TwoParts::of(labels, is_out))
+    }
+
+    /// Removes the rows that are in the range of times of the held-out rows, or no farther from it
+    /// than the gap. Where blocks are of several times, a row may have any of these.
+    pub(crate) fn leave_gap(&self, kept: &mut Vec<u32>, held_out: &[u32]) {
+        let Some(gap) = self.gap else { return };
+        let place = |row: u32| self.of_row[row as usize];
+        let places = || held_out.iter().map(|&row| place(row));
+        let (Some(first), Some(last)) = (places().min(), places().max()) else { return };
+        let ([first, _], [_, last]) = (self.table.times(first), self.table.times(last));
+        kept.retain(|&row| {
+            let [begin, end] = self.table.times(place(row));
+            end < first - gap || begin > last + gap
+        });
     }
 
     /// The weight of each block, by labels that may be those of some of the rows.
@@ -46,9 +59,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Interrupt;
-    use crate::data::Columns;
-    use crate::data::{RowBlocks, hold_out, mix};
+    use crate::data::{Columns, RowBlocks, hold_out, mix, rising_bits};
+    use crate::{Interrupt, RankError};
 
     struct Rows {
         positive: Vec<bool>,
@@ -141,6 +153,80 @@ mod tests {
                 }
             }
         }
+    }
+
+    fn split(labels: &Labels<'_>, share: f64) -> Result<Option<TwoParts>, RankError> {
+        let values: Vec<f64> = (0..labels.n_rows()).map(|row| row as f64).collect();
+        let columns = Columns::from_row_major(&values, 1).unwrap();
+        hold_out(&columns, labels, share, 0, &Interrupt::default())
+    }
+
+    proptest! {
+        #[test]
+        fn no_row_that_is_learned_from_is_as_near_as_the_gap_to_a_held_out_one(
+            n_rows in 20..300_usize, n_times in 2..40_u64, n_folds in 1..8_u16, seed in 0..1000_u64,
+            gap in 0..9_u32, weighted: bool,
+        ) {
+            let rows = draw(n_rows, n_times, seed);
+            // Whole numbers and halves around 0.
+            let times: Vec<f64> = rows.blocks.iter().map(|&time| time as f64 / 2.0 - 4.0).collect();
+            let bits: Vec<u64> = times.iter().map(|&time| rising_bits(time)).collect();
+            let weights = weighted.then_some(rows.weights.as_slice());
+            let Ok(plain) = Labels::new(&rows.positive, weights) else { return Ok(()) };
+            let plain = plain.in_blocks(RowBlocks::Times(&bits)).unwrap();
+            let gap = f64::from(gap) / 2.0;
+            let labels = plain.clone().with_gap(gap).unwrap();
+            let folds = deal(&plain, n_folds, seed);
+            prop_assert_eq!(&deal(&labels, n_folds, seed), &folds);
+            let held_out = (0..folds.n_folds).map(|fold| {
+                let is_out = |row: &u32| folds.of_row[*row as usize] == fold;
+                labels.rows().into_iter().filter(is_out).collect::<Vec<u32>>()
+            });
+            let mut cases: Vec<_> =
+                held_out.zip((0..folds.n_folds).map(|fold| folds.parts(&labels, fold))).collect();
+            if let Some(parts) = split(&plain, 0.3).unwrap() {
+                cases.push((parts.held_out, split(&labels, 0.3).map(Option::unwrap)));
+            }
+            for (held_out, found) in cases {
+                let distance = |row: u32, other: u32| {
+                    (times[row as usize] - times[other as usize]).abs()
+                };
+                let is_far = |row: &u32| held_out.iter().all(|&other| distance(*row, other) > gap);
+                let kept: Vec<u32> = labels.rows().into_iter().filter(is_far).collect();
+                let has = |class| kept.iter().any(|&row| rows.positive[row as usize] == class);
+                let is_valid = (has(false) && has(true)) || held_out == labels.rows();
+                let expected = if is_valid {
+                    Ok(TwoParts { kept, held_out })
+                } else {
+                    Err(RankError::GapTooLarge)
+                };
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn times_that_are_dealt_as_one_leave_at_least_the_gap() {
+        let n_rows = 40_000_u32;
+        let bits: Vec<u64> = (0..n_rows).map(|row| rising_bits(f64::from(row))).collect();
+        let positive: Vec<bool> = (0..n_rows).map(|row| row % 3 == 0).collect();
+        let plain = Labels::new(&positive, None).unwrap();
+        let labels = plain.in_blocks(RowBlocks::Times(&bits)).unwrap().with_gap(500.0).unwrap();
+        let TwoParts { kept, held_out } = split(&labels, 0.25).unwrap().unwrap();
+        let distance = held_out[0] - kept.last().unwrap();
+        assert!((501..520).contains(&distance), "{distance}");
+        assert_eq!(kept, (0..=*kept.last().unwrap()).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn a_gap_is_of_times_alone_and_not_negative() {
+        let positive = [true, false, true, false];
+        let labels = Labels::new(&positive, None).unwrap();
+        for gap in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(labels.clone().with_gap(gap).is_err());
+        }
+        let of_groups = labels.in_blocks(RowBlocks::Groups(&[1, 1, 2, 2])).unwrap();
+        assert!(!of_groups.with_gap(1.0).unwrap().has_gap());
     }
 
     #[test]

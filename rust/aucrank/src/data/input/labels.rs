@@ -114,6 +114,57 @@ impl<'a> Labels<'a> {
         Ok(self.dealt_by(Arc::new(blocks)))
     }
 
+    /// The same labels of rows in blocks of times, of which no model without a range of times
+    /// learns from a row in this range, or no farther from it than the gap: where an outcome is
+    /// known a year later, rows of the year before the range tell what happened in it.
+    ///
+    /// The times must be [`rising_bits`](crate::data::rising_bits); the gap is in their unit. Of
+    /// more than 2^14 times, near ones are taken together, and the gap is a little wider. No effect
+    /// on other rows.
+    ///
+    /// # Errors
+    ///
+    /// [`RankError::BadParameter`] for a gap that is negative or not finite.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use aucrank::Interrupt;
+    /// use aucrank::data::{Columns, Folds, Labels, RowBlocks, rising_bits};
+    ///
+    /// let columns = Columns::from_row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], 1)?;
+    /// let positive = [false, true, false, true, false, true, false, true];
+    /// let years = [2001.0, 2001.0, 2002.0, 2002.0, 2003.0, 2003.0, 2004.0, 2004.0];
+    /// let labels = Labels::new(&positive, None)?
+    ///     .in_blocks(RowBlocks::Times(&years.map(rising_bits)))?
+    ///     .with_gap(1.0)?;
+    /// let folds = Folds::deal(&columns, &labels, 4, 0, &Interrupt::default())?;
+    /// let parts = folds.parts(&labels, 0)?;
+    /// assert_eq!((parts.held_out, parts.kept), (vec![0, 1], vec![4, 5, 6, 7]));
+    /// # Ok::<(), aucrank::RankError>(())
+    /// ```
+    pub fn with_gap(mut self, gap: f64) -> Result<Self, RankError> {
+        if !(gap >= 0.0 && gap.is_finite()) {
+            let (name, rule) = ("gap", "finite and not negative");
+            return Err(RankError::BadParameter { name, value: gap.to_string(), rule });
+        }
+        self.blocks =
+            self.blocks.map(|blocks| Arc::new(Arc::unwrap_or_clone(blocks).with_gap(gap)));
+        Ok(self)
+    }
+
+    /// Whether a model without a range of times learns from fewer rows than all others.
+    pub(crate) fn has_gap(&self) -> bool {
+        self.blocks.as_ref().is_some_and(|blocks| blocks.gap().is_some())
+    }
+
+    /// Removes rows too near in time to held-out rows; see [`Labels::with_gap`].
+    pub(crate) fn leave_gap(&self, kept: &mut Vec<u32>, held_out: &[u32]) {
+        if let Some(blocks) = &self.blocks {
+            blocks.leave_gap(kept, held_out);
+        }
+    }
+
     /// The rows of positive weight, with their sums.
     pub(in crate::data) fn weighted_rows(&self) -> impl Iterator<Item = (u32, ClassSums)> {
         self.rows().into_iter().map(|row| (row, self.sums(row as usize)))

@@ -251,7 +251,15 @@ impl<R: RowTally + Copy> Growth for TreesInMemory<'_, R> {
         let (columns, labels) = (self.grower.sample.columns, self.grower.sample.labels);
         let folds = Arc::new(Folds::deal(columns, labels, n_folds, seed, self.interrupt)?);
         let subset = |fold, inside| Subset::Fold { folds: Arc::clone(&folds), fold, inside };
-        Ok((0..folds.n_folds).map(|fold| [false, true].map(|side| subset(fold, side))).collect())
+        let sides = |fold| {
+            let outside = if labels.has_gap() {
+                Subset::Listed(folds.parts(labels, fold)?.kept)
+            } else {
+                subset(fold, false)
+            };
+            Ok([outside, subset(fold, true)])
+        };
+        (0..folds.n_folds).map(sides).collect()
     }
 
     fn hold_out(&self, share: f64, seed: u64) -> Result<Option<[Subset; 2]>, RankError> {

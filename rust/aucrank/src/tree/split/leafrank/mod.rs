@@ -67,6 +67,10 @@ impl RuleParams for LeafRankParams {
             // Not the folds of the whole tree: each of its trees has an empty one.
             let seed = mix(seed ^ pruning.seed);
             let folds = Folds::deal(columns, labels, pruning.n_folds, seed, interrupt)?;
+            // In a node, folds without rows of both classes are passed over.
+            for fold in 0..folds.n_folds {
+                folds.parts(labels, fold)?;
+            }
             Ok((folds, pruning))
         };
         Ok(PreparedStumps {

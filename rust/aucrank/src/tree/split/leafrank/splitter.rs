@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::growing::{GrowingStumps, Merger, NodePart, Siblings};
 use super::{Cuts, LeafRankParams, PreparedStumps};
 use crate::data::{
-    CellId, ClassSums, FeatureBins, Folds, Histogram, HistogramRequest, MemorySource, RowTally,
-    SumSource, Tally, mix,
+    CellId, FeatureBins, Folds, Histogram, HistogramRequest, MemorySource, RowTally, SumSource,
+    Tally, mix,
 };
 use crate::tree::grow::{Division, LeastSplit, OpenNode, SplitFamily, Splitter};
 use crate::tree::model::RankingTree;
@@ -225,22 +225,19 @@ impl<R: RowTally + Copy> PrunedLeafRankSplitter<'_, R> {
         seed: u64,
     ) -> Result<Option<RankingTree>, RankError> {
         let fold_of = |row: u32| self.folds.of_row[row as usize];
-        let mut sums = vec![ClassSums::default(); self.folds.n_folds.into()];
-        for &row in rows {
-            sums[usize::from(fold_of(row))] += self.sample.sums(row);
-        }
-        let total = tree.total();
-        let is_usable = |&fold: &u16| {
-            let inside = sums[usize::from(fold)];
-            inside.is_mixed() && (total - inside).is_mixed()
+        let parts = |fold: u16| {
+            let (inside, mut outside): (Vec<u32>, Vec<u32>) =
+                rows.iter().partition(|&&row| fold_of(row) == fold);
+            self.sample.labels.leave_gap(&mut outside, &inside);
+            (fold, [inside, outside])
         };
-        let usable: Vec<u16> = (0..self.folds.n_folds).filter(is_usable).collect();
+        let is_mixed = |rows: &Vec<u32>| self.sample.total(rows).is_mixed();
+        let is_usable = |(_, parts): &(u16, [Vec<u32>; 2])| parts.iter().all(is_mixed);
+        let usable: Vec<_> = (0..self.folds.n_folds).map(parts).filter(is_usable).collect();
         if usable.len() < 2 || tree.n_leaves() < 2 {
             return Ok(None);
         }
-        let without = |fold: u16| {
-            let (inside, outside): (Vec<u32>, Vec<u32>) =
-                rows.iter().partition(|&&row| fold_of(row) == fold);
+        let without = |(fold, [inside, outside]): (u16, [Vec<u32>; 2])| {
             let tree = self.grow(outside, mix(seed ^ (u64::from(fold) + 1)))?;
             let places = places_by_codes(self.sample.binned, &tree, &inside, None);
             let sums = self.sample.sums_of_nodes(&tree, &inside, &places);
@@ -313,7 +310,7 @@ impl<'s, R: RowTally + Copy> Splitter<MemorySource<'s, R>> for PrunedLeafRankSpl
 #[cfg(test)]
 mod tests_of_pruned {
     use super::*;
-    use crate::data::{Columns, Labels};
+    use crate::data::{ClassSums, Columns, Labels};
     use crate::tree::{
         GrowParams, LeafOrder, LeafRankParams, PruningRule, SplitForm, SplitNode, SplitRule,
         TreeRankParams, fit,
