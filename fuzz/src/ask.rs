@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use aucrank::additive::BinnedFeature;
+use aucrank::aurora::ThresholdBinarizer;
 use aucrank::data::{Column, Columns, MISSING_CODE};
 use aucrank::model::{Document, Ensemble, Model, ModelError};
 use aucrank::tree::{LeafValue, RankingTree};
@@ -278,22 +279,7 @@ impl Asking<'_> {
                 self.about_model("terms", || model.feature_terms())?;
                 self.about_model("importances", || model.importances())?;
             }
-            Model::ThresholdBinarizer(model) => {
-                let counts = self.about_rows("count", |columns| model.count(columns))?;
-                let n_terms = model.n_terms();
-                let terms = |columns: &Columns<'_>| {
-                    let mut on = vec![0_u8; columns.n_rows() * n_terms];
-                    model.fill(columns, &mut on, 1).map(|()| on)
-                };
-                self.about_rows("terms of rows", terms)?;
-                let indices = |columns: &Columns<'_>| {
-                    let n_on: i64 = counts.iter().sum();
-                    let mut indices = vec![0; usize::try_from(n_on).unwrap_or(0)];
-                    model.fill_indices(columns, &counts, &mut indices).map(|()| indices)
-                };
-                self.about_rows("indices", indices)?;
-                self.about_model("terms", || model.terms())?;
-            }
+            Model::ThresholdBinarizer(model) => self.about_binarizer(model)?,
             Model::Linear(model) => {
                 self.scores("probability", |columns| model.probability(columns))?;
                 self.scores("explain", |columns| model.explain(columns))?;
@@ -323,6 +309,24 @@ impl Asking<'_> {
             Model::Ensemble(model) => self.about_ensemble(model)?,
             Model::TwoSided(model) => self.about(model.ranker())?,
         }
+        Ok(())
+    }
+
+    fn about_binarizer(&self, model: &ThresholdBinarizer) -> Result<(), String> {
+        let counts = self.about_rows("count", |columns| model.count(columns))?;
+        let n_terms = model.n_terms();
+        let terms = |columns: &Columns<'_>| {
+            let mut on = vec![0_u8; columns.n_rows() * n_terms];
+            model.fill(columns, &mut on, 1).map(|()| on)
+        };
+        self.about_rows("terms of rows", terms)?;
+        let indices = |columns: &Columns<'_>| {
+            let n_on: i64 = counts.iter().sum();
+            let mut indices = vec![0; usize::try_from(n_on).unwrap_or(0)];
+            model.fill_indices(columns, &counts, &mut indices).map(|()| indices)
+        };
+        self.about_rows("indices", indices)?;
+        self.about_model("terms", || model.terms())?;
         Ok(())
     }
 

@@ -78,7 +78,7 @@ def made(request):
     rows = hostile_rows(ranker, X, 250)
     if isinstance(ranker, ImportedLinear):
         # Missing values are errors here, and NULL or NaN elsewhere. PostgreSQL raises an error if a
-        # product underflows, and means of a background leave no digits beside 1e38.
+        # product underflows, and means of a background leave no digits next to 1e38.
         rows = np.round(np.clip(np.nan_to_num(rows), -1e6, 1e6), 9)
     new = pd.DataFrame(rows, columns=ranker._schema.shown_names)
     if ranker._schema.has_categories:

@@ -114,8 +114,7 @@ mod tests {
         let rows = [[0.3, 5.0, 0.7, 1e5], [-0.0, 1.0, 5e-324, 3.3], [1e16, 0.0, 1e16, -1.0]];
         let values = rows.concat();
         let columns = Columns::from_row_major(&values, 4).unwrap();
-        let expected: Vec<f64> =
-            rows.iter().map(|row| sum.formula().value(row).unwrap()).collect();
+        let expected: Vec<f64> = rows.iter().map(|row| sum.formula().value(row).unwrap()).collect();
         assert_eq!(sum.score(&columns).unwrap(), expected);
     }
 }

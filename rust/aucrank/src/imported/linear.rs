@@ -43,11 +43,7 @@ impl ImportedLinear {
     /// # Errors
     ///
     /// A description of a number that is not finite, or of a link that is not one of linear models.
-    pub fn new(
-        coefficients: Vec<f64>,
-        intercept: f64,
-        link: ImportedLink,
-    ) -> Result<Self, String> {
+    pub fn new(coefficients: Vec<f64>, intercept: f64, link: ImportedLink) -> Result<Self, String> {
         let n_levels = vec![None; coefficients.len()];
         let model = Self(ImportedLinearFields { n_levels, coefficients, intercept, link });
         model.check()?;
