@@ -7,8 +7,8 @@
 Needs `nm` of binutils, and a library with symbols. A function counts for the crate and the room
 that its name begins with, so a generic one counts for where it is defined, whatever its types:
 `Vec::<Stump>::push` is `alloc`. A method of a trait counts for the type that has it. What `serde`
-derives for our types is the room `serde`. Code that was inlined
-counts for its caller. With `--wheel`, the compressed bytes of the wheel by kind of file, too.
+derives for our types is the room `serde`. Code that was inlined counts for its caller. With
+`--wheel`, the compressed bytes of the wheel by kind of file, too.
 """
 
 import re

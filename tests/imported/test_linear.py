@@ -99,6 +99,17 @@ def test_probabilities_are_those_of_scikit_learn(name):
     assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-12, atol=1e-15)
 
 
+def test_two_classes_with_scores_of_opposite_signs_have_twice_the_log_odds():
+    X, y = rows_and_labels()
+    theirs = LogisticRegression().fit(X, y)
+    # A parameter up to scikit-learn 1.7.
+    theirs.multi_class = "multinomial"
+    rates = from_sklearn(theirs).predict_proba(X)[:, 1]
+    scores = X @ theirs.coef_[0] + theirs.intercept_
+    softmax = np.exp(scores) / (np.exp(scores) + np.exp(-scores))
+    assert_allclose(rates, softmax, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", WITHOUT)
 def test_a_score_without_probabilities_only_ranks(name):
     X, y = rows_and_labels()

@@ -205,8 +205,8 @@ def compare(
     gap : float, timedelta or None, default=None
         Rows that are nearer in time than this to a range, or as near, are left out of the fit that
         ranks it: a number, or a timedelta if times are dates. For outcomes that are known later,
-        such as a default within a year: rows just before a range would tell what happens in it. Not
-        for a `Dataset`.
+        such as a default within a year: rows just before a range would tell what happens in it.
+        What a ranker itself holds out in a fit has no gap before it. Not for a `Dataset`.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns are categorical, as for the rankers of this package: by their type, or by
         position, name or mask. It is not passed to your own estimators.

@@ -187,8 +187,8 @@ def from_coefficients(
         if not isinstance(name, str):
             raise TypeError(f"coefficients has the name {name!r}, which is no text")
     weights = [_check(value, f"the coefficient of {name}") for name, value in coefficients.items()]
-    is_log_odds = check_bool(log_odds, "log_odds")
-    core = weighted_sum(weights, _check(intercept, "intercept"), is_log_odds=is_log_odds)
+    slope = 1.0 if check_bool(log_odds, "log_odds") else None
+    core = weighted_sum(weights, _check(intercept, "intercept"), slope)
     features = features_of(list(coefficients), {}, len(weights))
     return imported(ImportedLinear, core, features, "an equation")
 
@@ -200,8 +200,8 @@ def _check(value: Any, name: str) -> float:
 
 
 def weighted_sum(
-    weights: Sequence[float], intercept: float, *, is_log_odds: bool
+    weights: Sequence[float], intercept: float, slope: float | None
 ) -> _core.ImportedLinear:
-    """Return the model of the core: a weighted sum, which may be log-odds."""
-    link = json.dumps({"log_odds": 1.0} if is_log_odds else "none")
+    """Return the model of the core: a weighted sum, which times ``slope`` may be log-odds."""
+    link = json.dumps("none" if slope is None else {"log_odds": slope})
     return _core.build_imported_linear(list(weights), intercept, link)

@@ -213,13 +213,19 @@ def _hist_tree(
     return nodes
 
 
-def _read_linear(model: Any, *, is_log_odds: bool) -> _Read:
+def _read_linear(model: Any, slope: float | None) -> _Read:
     # Sparse after `sparsify`.
     weights = model.coef_.toarray() if issparse(model.coef_) else model.coef_
     weights = np.asarray(weights, dtype=np.float64).ravel()
     # One number, or an array of one; 0.0 without an intercept.
     intercept = float(np.ravel(model.intercept_)[0])
-    return weighted_sum(weights.tolist(), intercept, is_log_odds=is_log_odds), {}
+    return weighted_sum(weights.tolist(), intercept, slope), {}
+
+
+def _read_logistic(model: Any) -> _Read:
+    # A parameter up to scikit-learn 1.7: the classes had the scores d and -d.
+    is_multinomial = getattr(model, "multi_class", None) == "multinomial"
+    return _read_linear(model, 2.0 if is_multinomial else 1.0)
 
 
 _READERS: dict[type[Any], Callable[[Any], _Read]] = {
@@ -229,10 +235,10 @@ _READERS: dict[type[Any], Callable[[Any], _Read]] = {
     ExtraTreesClassifier: lambda m: _read_trees(m.estimators_, m.n_features_in_),
     DecisionTreeClassifier: lambda m: _read_trees([m], m.n_features_in_),
     # Each with those that derive from it, such as LogisticRegressionCV.
-    LogisticRegression: lambda m: _read_linear(m, is_log_odds=True),
-    LinearDiscriminantAnalysis: lambda m: _read_linear(m, is_log_odds=True),
-    SGDClassifier: lambda m: _read_linear(m, is_log_odds=m.loss == "log_loss"),
-    RidgeClassifier: lambda m: _read_linear(m, is_log_odds=False),
-    RidgeClassifierCV: lambda m: _read_linear(m, is_log_odds=False),
-    LinearSVC: lambda m: _read_linear(m, is_log_odds=False),
+    LogisticRegression: _read_logistic,
+    LinearDiscriminantAnalysis: lambda m: _read_linear(m, 1.0),
+    SGDClassifier: lambda m: _read_linear(m, 1.0 if m.loss == "log_loss" else None),
+    RidgeClassifier: lambda m: _read_linear(m, None),
+    RidgeClassifierCV: lambda m: _read_linear(m, None),
+    LinearSVC: lambda m: _read_linear(m, None),
 }
