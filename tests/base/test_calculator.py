@@ -24,6 +24,7 @@ from aucrank.metrics import (
 )
 
 from tests.common.browser import start_browser
+from tests.common.limits import HANG
 from tests.common.paths import CHECKOUT, GOLDEN
 
 DOCS = CHECKOUT / "docs"
@@ -88,7 +89,7 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def browser():
     driver = start_browser()
-    driver.set_script_timeout(60)
+    driver.set_script_timeout(HANG)
     yield driver
     driver.quit()
 
@@ -103,7 +104,7 @@ def page(browser, site):
 def wait(browser, script, *args):
     """What a script returns, once that is true."""
     ui = pytest.importorskip("selenium.webdriver.support.ui")
-    return ui.WebDriverWait(browser, 20).until(lambda own: own.execute_script(script, *args))
+    return ui.WebDriverWait(browser, HANG).until(lambda own: own.execute_script(script, *args))
 
 
 ASK = """

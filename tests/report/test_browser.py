@@ -6,6 +6,7 @@ import json
 import pytest
 
 from tests.common.browser import start_browser
+from tests.common.limits import HANG
 from tests.common.reports import OTHER_PAGES, PAGES
 
 # Paper of A4, less the margins of the page, at 96 dots to the inch.
@@ -157,7 +158,7 @@ def announced_by(browser):
 def test_a_screen_reader_announces_the_structure_of_the_page(browser, file):
     open_page(browser, file)
     # It is made next to the page, and empty before it is there.
-    wait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait(browser, 30)
+    wait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait(browser, HANG)
     announced = wait.until(announced_by)
     roles = [role for role, _ in announced]
     for landmark in ("banner", "navigation", "main", "contentinfo"):

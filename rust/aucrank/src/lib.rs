@@ -55,7 +55,6 @@ mod parallel;
 mod prepared;
 mod questions;
 mod spilled;
-mod weighted_sum;
 
 /// Common imports: rows and labels, models, and the area under the curve.
 ///

@@ -12,12 +12,14 @@ mod steps;
 mod test;
 mod test_columns;
 mod tree;
+mod weighted_sum;
 
 pub use pair_term::{Axis, AxisPlaces, PairTerm};
 pub use steps::{StepValues, Steps};
 pub use test::{Condition, OpaqueCondition, Rule, Test};
 pub(crate) use test_columns::{LEAF, SharedColumns, TestColumns, TestReader, next};
 pub use tree::{DecisionTree, Program, ProgramNode, TreeNode};
+pub(crate) use weighted_sum::{WeightedSum, for_rows};
 
 use serde::Serialize;
 

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::model::ImportedLink;
 use crate::RankError;
 use crate::data::{Columns, logistic};
-use crate::formula::Formula;
-use crate::weighted_sum::WeightedSum;
+use crate::formula::{Formula, WeightedSum};
 
 /// A linear model of another library, or a published equation: weights of numbers, and a constant.
 ///

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::RankError;
 use crate::data::Columns;
-use crate::formula::Formula;
-use crate::weighted_sum::{WeightedSum, for_rows};
+use crate::formula::{Formula, WeightedSum, for_rows};
 
 /// The ascent at one radius.
 ///

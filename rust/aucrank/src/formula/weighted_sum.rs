@@ -1,8 +1,8 @@
 //! A weighted sum of numbers as a score: of `RankOpt`, and of linear models of other libraries.
 
+use super::{Formula, Linear, LinearTerm};
 use crate::RankError;
 use crate::data::Columns;
-use crate::formula::{Formula, Linear, LinearTerm};
 
 /// Factor by which sums that overflow are scaled down temporarily.
 const SMALLER: f64 = 1.0 / (1_u128 << 100) as f64;
