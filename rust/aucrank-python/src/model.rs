@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use aucrank::RankError;
+use aucrank::data::Columns;
+use aucrank::formula::Formula;
 use aucrank::model::{Family, ModelRef};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::PyClass;
@@ -9,6 +12,9 @@ use pyo3::prelude::*;
 
 use crate::columns::ColumnsArg;
 use crate::run::{on_pool, to_json};
+
+/// What a formula has for rows against background rows.
+type AgainstRows = fn(&Formula, &Columns<'_>, &Columns<'_>) -> Result<Vec<f64>, RankError>;
 
 /// A fitted model of any family, with the methods that all families have.
 #[pyclass(name = "Model", module = "aucrank._core", frozen, subclass)]
@@ -18,6 +24,23 @@ impl PyModel {
     /// The model as one of the list of families.
     pub fn as_model(&self) -> ModelRef<'_> {
         self.0.as_model()
+    }
+
+    /// Numbers for rows against background rows, by row.
+    fn against<'py>(
+        &self,
+        py: Python<'py>,
+        columns: &ColumnsArg<'py>,
+        background: &ColumnsArg<'py>,
+        n_threads: usize,
+        compute: AgainstRows,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (formula, n_levels) = (self.0.formula(), self.0.n_levels());
+        let (columns, background) = (columns.borrow(n_levels)?, background.borrow(n_levels)?);
+        let values = on_pool(py, n_threads, |interrupt| {
+            compute(&formula, &columns.until(interrupt), &background)
+        })?;
+        Ok(values.into_pyarray(py))
     }
 }
 
@@ -102,12 +125,7 @@ impl PyModel {
         background: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (formula, n_levels) = (self.0.formula(), self.0.n_levels());
-        let (columns, background) = (columns.borrow(n_levels)?, background.borrow(n_levels)?);
-        let values = on_pool(py, n_threads, |interrupt| {
-            formula.shapley_values(&columns.until(interrupt), &background)
-        })?;
-        Ok(values.into_pyarray(py))
+        self.against(py, &columns, &background, n_threads, Formula::shapley_values)
     }
 
     /// The same split among pairs of features: for each feature what it adds with each feature; by
@@ -119,12 +137,7 @@ impl PyModel {
         background: ColumnsArg<'py>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (formula, n_levels) = (self.0.formula(), self.0.n_levels());
-        let (columns, background) = (columns.borrow(n_levels)?, background.borrow(n_levels)?);
-        let values = on_pool(py, n_threads, |interrupt| {
-            formula.shapley_interactions(&columns.until(interrupt), &background)
-        })?;
-        Ok(values.into_pyarray(py))
+        self.against(py, &columns, &background, n_threads, Formula::shapley_interactions)
     }
 }
 
